@@ -67,6 +67,7 @@ mod overview;
 mod own_posts;
 mod pages;
 mod people;
+mod people_pages;
 mod permissions;
 mod pictures;
 mod portal_settings;

@@ -10,9 +10,9 @@ use crate::browser::Browser;
 use crate::database::ON_POSTGRES;
 use crate::mail::files as mail_files;
 
-const ZELDA: &str = "Zelda.Quist@hyrule.example";
+pub const ZELDA: &str = "Zelda.Quist@hyrule.example";
 const FOLDED: &str = "zelda.quist@hyrule.example";
-const NAME: &str = "Zelda Quist";
+pub const NAME: &str = "Zelda Quist";
 
 /// Columns that refer to a customer, or can hold the address or the name of one: they are in the export, and cleared.
 const OF_PEOPLE: &[&str] = &[
@@ -195,7 +195,8 @@ fn every_column_is_exported_and_erased_or_has_a_reason() {
     assert!(unknown.is_empty(), "columns of which nobody has decided whether they are about people: {unknown:?}");
 }
 
-fn customer(app: &App, arguments: &[&str]) -> Value {
+/// Runs `roadmap customer` with a command and its arguments.
+pub fn customer(app: &App, arguments: &[&str]) -> Value {
     let target = ["--workspace", "acme"];
     let (command, rest) = arguments.split_first().expect("a command");
     app.roadmap(&[&["customer", command][..], &target, rest].concat()).json()
@@ -209,11 +210,11 @@ fn exported(app: &App, arguments: &[&str]) -> Value {
     serde_json::from_str(&output.stdout).unwrap_or(Value::Null)
 }
 
-/// What a workspace with Zelda everywhere has.
-struct Scene {
-    app: App,
-    own: String,
-    other: String,
+/// What a workspace with Zelda everywhere has: her feature request, and one that she has voted for and commented on.
+pub struct Scene {
+    pub app: App,
+    pub own: String,
+    pub other: String,
 }
 
 fn id(response: &Value, kind: &str) -> String {
@@ -221,7 +222,7 @@ fn id(response: &Value, kind: &str) -> String {
 }
 
 /// A service in which Zelda has left traces everywhere.
-fn scene() -> Scene {
+pub fn scene() -> Scene {
     let app = App::start();
     let zelda = json!({ "email": ZELDA, "name": NAME });
     let create = |title: &str, customer: &Value| {
@@ -270,7 +271,7 @@ fn contains(bytes: &[u8], word: &str) -> bool {
 }
 
 /// Files that have the address or the name.
-fn files_with(folder: &Path) -> Vec<PathBuf> {
+pub fn files_with(folder: &Path) -> Vec<PathBuf> {
     let has = |path: &PathBuf| {
         std::fs::read(path).is_ok_and(|content| contains(&content, FOLDED) || contains(&content, NAME))
     };
@@ -278,7 +279,7 @@ fn files_with(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Rows of any table that have the address or the name, as SQL reads them.
-fn rows_with(app: &App) -> Vec<String> {
+pub fn rows_with(app: &App) -> Vec<String> {
     let tables = if *ON_POSTGRES {
         "SELECT table_name FROM information_schema.tables
          WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"

@@ -8,6 +8,7 @@ pub(crate) mod customer_texts;
 pub(crate) mod customers;
 pub(crate) mod delete_request;
 pub(crate) mod edit_request;
+pub(crate) mod erasing;
 pub(crate) mod image_field;
 pub(crate) mod imports;
 pub(crate) mod inbox;
@@ -137,12 +138,6 @@ fn navigation(text: Text, member: &Member, current: Entry, counts: &InboxCounts)
 pub(crate) fn member(context: &Context) -> Result<(&Session, &Member), HttpError> {
     let session = context.session.as_deref().ok_or(HttpError::NotFound)?;
     Ok((session, session.member.as_ref().ok_or(HttpError::NotFound)?))
-}
-
-/// Whether the person has signed in lately, so that the forms for what cannot be undone are accepted.
-pub(crate) fn is_fresh(context: &Context) -> bool {
-    let now = context.state.http.clock.now();
-    context.session.as_ref().is_some_and(|session| session.is_fresh_at(now))
 }
 
 /// Creates the frame of a page of the panel.

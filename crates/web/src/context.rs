@@ -133,11 +133,19 @@ impl Context {
         path_and_query(&self.request).to_owned()
     }
 
-    /// Returns the path of the page whose form was sent: the `Referer` if it is a page of this workspace, or `/admin`.
+    /// Returns the path of the page whose form was sent: the `Referer` if it is a page of this workspace, or `/admin` or
+    /// `/account`.
     pub(crate) fn origin_path(&self) -> String {
         let header = self.request.headers().get(REFERER).and_then(|header| header.to_str().ok());
         let path = header.and_then(|url| url.strip_prefix(self.links.portal())).and_then(LocalPath::parse);
-        path.map_or_else(|| "/admin".to_owned(), |path| path.as_str().to_owned())
+        let area = if self.request.path().starts_with("/admin") { "/admin" } else { "/account" };
+        path.map_or_else(|| area.to_owned(), |path| path.as_str().to_owned())
+    }
+
+    /// Whether the person has signed in lately, so that the forms for what cannot be undone are accepted.
+    pub(crate) fn has_fresh_sign_in(&self) -> bool {
+        let now = self.state.http.clock.now();
+        self.session.as_ref().is_some_and(|session| session.is_fresh_at(now))
     }
 
     /// Returns a parameter of the path.

@@ -12,7 +12,7 @@
 //! 4. `reply`: headers, `ETag` and compression. `problem` renders errors as pages.
 //!
 //! Invariants: no text of the pages outside of `locales`, no HTML outside of `templates`, no inline style or script, no
-//! change of data on a GET.
+//! change of data on a GET, except the entry of the audit log about the download of a person's data.
 
 mod actions;
 mod admin;
@@ -30,6 +30,7 @@ mod notices;
 mod once;
 mod origin;
 mod page;
+mod person;
 mod pictures;
 mod portal;
 mod problem;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::text::Text;
 
 /// What an action of a visitor or of a customer has done, with the key of its sentence.
-const PORTAL: [(&str, &str); 26] = [
+const PORTAL: [(&str, &str); 27] = [
     ("voted", "done-voted"),
     ("unvoted", "done-unvoted"),
     ("commented", "done-commented"),
@@ -22,6 +22,7 @@ const PORTAL: [(&str, &str); 26] = [
     ("signed-out", "done-signed-out"),
     ("signed-out-everywhere", "done-signed-out-everywhere"),
     ("session-ended", "done-session-ended"),
+    ("account-deleted", "done-account-deleted"),
     ("denied", "done-denied"),
     ("saved", "done-saved"),
     ("named", "done-named"),
@@ -39,7 +40,7 @@ pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
     [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
 
 /// What an action of the team has done, with the key of its sentence about `$count`.
-const TEAM: [(&str, &str); 67] = [
+const TEAM: [(&str, &str); 68] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
     ("untagged", "done-untagged"),
@@ -93,6 +94,7 @@ const TEAM: [(&str, &str); 67] = [
     ("customers-merged", "done-customers-merged"),
     ("customer-blocked", "done-customer-blocked"),
     ("customer-unblocked", "done-customer-unblocked"),
+    ("customer-erased", "done-customer-erased"),
     ("texts-removed", "done-texts-removed"),
     ("texts-restored", "done-texts-restored"),
     ("invited", "done-invited"),

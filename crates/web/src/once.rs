@@ -3,6 +3,7 @@
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::sign_in::LocalPath;
 use roadmap_domain::usecase::executor::Operation;
+use roadmap_domain::usecase::target::Target;
 use roadmap_http::error::HttpError;
 
 use crate::context::Context;
@@ -10,12 +11,18 @@ use crate::digest;
 use crate::form::Fields;
 use crate::reply::Reply;
 
-/// Returns the operation key of a form: that of the page, which counts only in its session, with what was typed. Whoever
-/// goes back and sends something else does something else. `step` tells apart the operations of one form.
+/// Returns the operation key of a form, which counts only in the session of its page.
 fn operation_key(context: &Context, fields: &Fields, step: &str) -> Option<OperationKey> {
     let session = context.session.as_ref()?;
+    fields.get(OperationKey::FIELD).strip_prefix("web:")?.strip_prefix(&format!("{}:", session.id))?;
+    key_of_form(context, fields, step)
+}
+
+/// Returns the operation key of a form: that of the page with what was typed. Whoever goes back and sends something else
+/// does something else. `step` tells apart the operations of one form.
+fn key_of_form(context: &Context, fields: &Fields, step: &str) -> Option<OperationKey> {
     let raw = fields.get(OperationKey::FIELD);
-    raw.strip_prefix("web:")?.strip_prefix(&format!("{}:", session.id))?;
+    raw.strip_prefix("web:")?;
     // Forms of one page have one key, so that the path tells apart those that send the same fields.
     let form = digest::short(format!("{} {}", context.request.path(), fields.digest()));
     OperationKey::parse(&format!("{raw}:{form}{step}")).ok().flatten()
@@ -66,4 +73,16 @@ where
     let work = async move { executor.run(workspace, key.as_ref(), &operation, render).await };
     let done = context.state.http.detached.run(work).await?.map_err(HttpError::Domain)?;
     Ok(String::from_utf8(done.response.body).unwrap_or_default())
+}
+
+/// Whether a form was sent before, in a session that it has ended. It does nothing.
+///
+/// # Errors
+/// The store fails.
+pub(crate) async fn was_sent(context: &Context, fields: &Fields) -> Result<bool, HttpError> {
+    let Some(key) = key_of_form(context, fields, "") else { return Ok(false) };
+    let (executor, workspace) = (context.executor(), context.workspace.id);
+    let work = async move { executor.find_saved_response(workspace, Some(&key), &Target::Workspace).await };
+    let saved = context.state.http.detached.run(work).await?.map_err(HttpError::Domain)?;
+    Ok(saved.is_some())
 }

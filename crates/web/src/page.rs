@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use roadmap_domain::model::member::Role;
 use roadmap_domain::model::portal::{Language, Portal};
 use roadmap_domain::model::session::Session;
 use roadmap_domain::model::sign_in::LocalPath;
@@ -125,8 +126,10 @@ const TAKING_PART: [&str; 6] = ["voted", "commented", "comment-held", "submitted
 fn asks_name(context: &Context) -> bool {
     let Some(session) = context.session.as_deref() else { return false };
     let is_unnamed = session.customer.as_ref().is_some_and(|customer| customer.name.is_none());
-    let has_just_signed_in = session.is_fresh_at(context.state.http.clock.now());
-    is_unnamed && has_just_signed_in && session.member.is_none() && TAKING_PART.contains(&context.query.get("done"))
+    is_unnamed
+        && context.has_fresh_sign_in()
+        && session.member.is_none()
+        && TAKING_PART.contains(&context.query.get("done"))
 }
 
 impl Page {
@@ -198,6 +201,12 @@ impl Page {
     /// Whether the page is shown to a member of the team.
     pub(crate) fn is_for_team(&self) -> bool {
         self.session.as_ref().is_some_and(|session| session.member.is_some())
+    }
+
+    /// Whether the page is shown to an admin of the team.
+    pub(crate) fn is_for_admin(&self) -> bool {
+        let member = self.session.as_ref().and_then(|session| session.member.as_ref());
+        member.is_some_and(|member| member.role == Role::Admin)
     }
 
     /// Returns the name of the product.

@@ -9,6 +9,7 @@ pub(crate) mod ideas;
 pub(crate) mod images;
 pub(crate) mod mail_choice;
 pub(crate) mod news;
+pub(crate) mod own_data;
 pub(crate) mod own_posts;
 pub(crate) mod parts;
 pub(crate) mod preferences;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, EntityTag, HeaderName, HeaderValue,
-    LOCATION, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, EntityTag,
+    HeaderName, HeaderValue, LOCATION, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
@@ -153,6 +153,17 @@ impl Reply {
     /// Returns a response that is no page: a feed or an image.
     pub(crate) fn other(response: HttpResponse) -> Self {
         Self::new(Content::Other(response))
+    }
+
+    /// Returns a file for one person to download.
+    pub(crate) fn file(media_type: &'static str, filename: &str, content: String) -> Self {
+        let response = HttpResponse::Ok()
+            .insert_header((CONTENT_TYPE, media_type))
+            .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{filename}\"")))
+            .insert_header((CACHE_CONTROL, "private, no-store"))
+            .insert_header(NOSNIFF)
+            .body(content);
+        Self::other(response)
     }
 
     /// Returns where a redirect leads.

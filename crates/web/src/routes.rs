@@ -13,16 +13,16 @@ use roadmap_http::routing::{Access, Endpoint, register};
 
 use crate::actions::signed_out;
 use crate::admin::{
-    api_keys, audit, customer_texts, customers, delete_request, edit_request, imports, inbox, mail, members, merge,
-    new_request, overview, record_vote, settings, shortcuts, tags, team_changelogs, team_comment, team_request, tracks,
-    voters,
+    api_keys, audit, customer_texts, customers, delete_request, edit_request, erasing, imports, inbox, mail, members,
+    merge, new_request, overview, record_vote, settings, shortcuts, tags, team_changelogs, team_comment, team_request,
+    tracks, voters,
 };
 use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
 use crate::page::sign_in_path;
 use crate::portal::{
-    account, changelogs, embeds, feeds, ideas, images, mail_choice, news, own_posts, preferences, previews, request,
-    requests, roadmap, sign_in, sitemap, take_part,
+    account, changelogs, embeds, feeds, ideas, images, mail_choice, news, own_data, own_posts, preferences, previews,
+    request, requests, roadmap, sign_in, sitemap, take_part,
 };
 use crate::reply::{CacheKey, PageResult, Reply};
 use crate::state::State;
@@ -47,6 +47,10 @@ enum Who {
     Everybody,
     /// Somebody who is signed in and may see the portal. Visitors are asked to sign in.
     SignedIn,
+    /// A customer who is signed in. For members of the team the page does not exist.
+    Customer,
+    /// A customer who has signed in lately. Others are asked to sign in again.
+    FreshCustomer,
     /// A member of the team. Visitors are asked to sign in; for everybody else the page does not exist.
     Member,
     /// A member with the role of an admin. Other members may not see the page.
@@ -57,9 +61,16 @@ enum Who {
     FreshMember,
 }
 
+impl Who {
+    /// Whether the sign-in must not be long ago.
+    const fn needs_fresh_sign_in(self) -> bool {
+        matches!(self, Self::FreshCustomer | Self::FreshMember | Self::FreshAdmin)
+    }
+}
+
 /// Returns the endpoints of all pages.
 fn pages() -> Vec<Endpoint> {
-    use Who::{Admin, Audience, Everybody, FreshAdmin, FreshMember, Member, Public, SignedIn};
+    use Who::{Admin, Audience, Customer, Everybody, FreshAdmin, FreshCustomer, FreshMember, Member, Public, SignedIn};
     vec![
         get("/", Audience, roadmap::show),
         get("/feature_requests", Audience, requests::list),
@@ -106,6 +117,9 @@ fn pages() -> Vec<Endpoint> {
         post("/account/mail", SignedIn, mail_choice::save_own),
         post("/account/name", SignedIn, account::save_name),
         post("/account/sessions", SignedIn, account::end_sessions),
+        get("/account/export", FreshCustomer, own_data::download),
+        get("/account/delete", Customer, own_data::ask_delete),
+        post("/account/delete", FreshCustomer, own_data::delete),
         get("/news", Audience, news::ask),
         post("/news", Audience, news::get_mail),
         get("/stop-mail/{reference}", Everybody, mail_choice::ask),
@@ -175,6 +189,9 @@ fn pages() -> Vec<Endpoint> {
         get("/admin/customers", Member, customers::list),
         get("/admin/customers/{id}", Member, customers::show),
         post("/admin/customers/{id}", Member, customers::rename),
+        get("/admin/customers/{id}/export", FreshMember, erasing::download),
+        get("/admin/customers/{id}/erase", Admin, erasing::ask),
+        post("/admin/customers/{id}/erase", FreshAdmin, erasing::erase),
         get("/admin/customers/{id}/merge", Member, customers::ask_merge),
         post("/admin/customers/{id}/merge", FreshMember, customers::merge),
         get("/admin/customers/{id}/remove-texts", Member, customer_texts::ask_remove),
@@ -326,6 +343,10 @@ where
             Err(error) => Err(error),
         },
         Err(refused) => match read_form(&context, payload).await {
+            // A second press of the button that has ended the session.
+            Ok(fields) if who == Who::FreshCustomer && context.session.is_none() => {
+                own_data::deleted_before(&context, &fields).await.unwrap_or(*refused)
+            }
             // The session may have ended since the form was shown: what was typed is not lost.
             Ok(fields) if context.session.is_none() || must_sign_in_again(&context, who) => {
                 signed_out(&context, &fields).map_or(*refused, Ok)
@@ -375,25 +396,36 @@ async fn read_form(context: &Context, payload: Option<Payload>) -> Result<Fields
     }
 }
 
+/// Asks to sign in. Whoever does goes on at the page, or at the one with the form or the link of what is no page.
+fn ask_to_sign_in(context: &Context, who: Who) -> Box<PageResult> {
+    let is_page = matches!(*context.request.method(), Method::GET | Method::HEAD) && !who.needs_fresh_sign_in();
+    let next = if is_page { context.path_and_query() } else { context.origin_path() };
+    Box::new(Ok(Reply::see_other(sign_in_path(&next))))
+}
+
 /// Checks which member may open a page of the admin panel. Returns where to go instead.
 fn admit_team(context: &Context, who: Who) -> Result<(), Box<PageResult>> {
-    // Whoever has to sign in goes on at the page with the form, not at the path of its action.
-    let is_read = matches!(*context.request.method(), Method::GET | Method::HEAD);
-    let next = if is_read { context.path_and_query() } else { context.origin_path() };
-    let Some(session) = context.session.as_deref() else {
-        return Err(Box::new(Ok(Reply::see_other(sign_in_path(&next)))));
-    };
+    let Some(session) = context.session.as_deref() else { return Err(ask_to_sign_in(context, who)) };
     let Some(member) = &session.member else { return Err(Box::new(Err(HttpError::NotFound))) };
     let is_for_admins = matches!(who, Who::Admin | Who::FreshAdmin);
     if is_for_admins && member.role != Role::Admin {
         return Err(Box::new(Err(HttpError::Forbidden)));
     }
-    match who {
-        Who::FreshAdmin | Who::FreshMember if !session.is_fresh_at(context.state.http.clock.now()) => {
-            Err(Box::new(Ok(Reply::see_other(sign_in_path(&next)))))
-        }
-        _ => Ok(()),
+    check_sign_in(context, who)
+}
+
+/// Checks whether a customer may open a page. Returns where to go instead.
+fn admit_customer(context: &Context, who: Who) -> Result<(), Box<PageResult>> {
+    let Some(session) = context.session.as_deref() else { return Err(ask_to_sign_in(context, who)) };
+    match (&session.member, &session.customer) {
+        (None, Some(_)) => check_sign_in(context, who),
+        _ => Err(Box::new(Err(HttpError::NotFound))),
     }
+}
+
+/// Checks that the sign-in was lately, if it has to be.
+fn check_sign_in(context: &Context, who: Who) -> Result<(), Box<PageResult>> {
+    if who.needs_fresh_sign_in() && !context.has_fresh_sign_in() { Err(ask_to_sign_in(context, who)) } else { Ok(()) }
 }
 
 /// Checks who may open a page. Returns where to go instead.
@@ -410,7 +442,8 @@ fn admit(context: &Context, who: Who) -> Result<(), Box<PageResult>> {
         (Who::Public, _) => Err(Box::new(Err(HttpError::NotFound))),
         (Who::Audience, Entrance::Open) => Ok(()),
         (Who::SignedIn, Entrance::Open) if context.session.is_some() => Ok(()),
-        (Who::Audience | Who::SignedIn, Entrance::Closed) => Err(Box::new(Err(HttpError::Forbidden))),
+        (Who::Customer | Who::FreshCustomer, Entrance::Open | Entrance::SignIn) => admit_customer(context, who),
+        (_, Entrance::Closed) => Err(Box::new(Err(HttpError::Forbidden))),
         (Who::Audience | Who::SignedIn, Entrance::Open | Entrance::SignIn) => Err(sign_in()),
     }
 }

@@ -416,3 +416,30 @@ member-demote-title = هل لم يعد { $name } مديرًا؟
 member-demote-text = يعمل هذا العضو عندها على الطلبات والعملاء، لا على الإعدادات والأعضاء ومفاتيح API. وتنتهي كل الجلسات.
 member-keys = أنشأ هذا العضو مفاتيح API صالحة. وتبقى صالحة ما لم تُلغَ:
 member-revoke-keys = إلغاؤها أيضًا
+
+# بيانات العميل ومحوه.
+customer-download = تنزيل البيانات
+customer-erase = محو العميل
+customer-erase-title = هل تريد محو { $name }؟
+customer-erase-goes = يُحذف ما يلي مهما كان اختيارك أدناه:
+customer-erase-person = الاسم والعنوان والإعدادات والاشتراكات والبريد والجلسات
+customer-erase-waiting = ما ينتظر الموافقة والنصوص المُزالة
+customer-erase-mentions = نصوص فيها الاسم أو العنوان
+customer-erase-no-mentions = لا توجد.
+customer-erase-mentions-stay = تبقى هذه كما هي، فعدّلها أو احذفها بنفسك إن وجب أن يختفي الاسم. أما نصوص العميل فتُحذف مع «إزالة النصوص».
+customer-erase-more-mentions = { $count ->
+    [zero] لا غيرها. الأمر roadmap customer erase --dry-run يعرضها كلها.
+    [one] وواحد آخر. الأمر roadmap customer erase --dry-run يعرضها كلها.
+    [two] واثنان آخران. الأمر roadmap customer erase --dry-run يعرضها كلها.
+    [few] و{ $number } أخرى. الأمر roadmap customer erase --dry-run يعرضها كلها.
+    [many] و{ $number } أخرى. الأمر roadmap customer erase --dry-run يعرضها كلها.
+   *[other] و{ $number } أخرى. الأمر roadmap customer erase --dry-run يعرضها كلها.
+}
+customer-erase-final = لا يمكن التراجع عن ذلك. تحتفظ النسخ الاحتياطية وملفات التصدير السابقة بالعميل إلى أن تحذفها.
+keep-votes = الإبقاء على الأصوات
+remove-votes = إزالة الأصوات
+customer-erase-keep-votes = تُحسب كما كانت من دون العميل.
+customer-erase-remove-votes = تُحذف ويُعاد العدّ.
+customer-erase-keep-texts = تبقى من دون اسم.
+customer-erase-remove-texts = تُحذف التعليقات والطلبات التي لم يشارك فيها غيره. أما الطلبات الأخرى فتفقد العنوان والوصف.
+done-customer-erased = مُحي العميل.

@@ -392,3 +392,26 @@ member-demote-title = Ist { $name } kein Admin mehr?
 member-demote-text = Dieses Mitglied arbeitet dann mit Wünschen und Kunden, aber nicht mit Einstellungen, Mitgliedern und API-Schlüsseln. Alle Sitzungen enden.
 member-keys = Dieses Mitglied hat API-Schlüssel gemacht, die gelten. Sie gelten weiter, wenn sie nicht widerrufen werden:
 member-revoke-keys = Auch diese widerrufen
+
+# Die Daten eines Kunden, und sie löschen.
+customer-download = Daten herunterladen
+customer-erase = Kunden löschen
+customer-erase-title = { $name } löschen?
+customer-erase-goes = Das verschwindet, was auch immer Sie unten wählen:
+customer-erase-person = Name, Adresse, Einstellungen, Abonnements, E-Mails und Sitzungen
+customer-erase-waiting = Was auf Freigabe wartet, und entfernte Texte
+customer-erase-mentions = Texte mit dem Namen oder der Adresse
+customer-erase-no-mentions = Es gibt keine.
+customer-erase-mentions-stay = Diese bleiben, wie sie sind. Bearbeiten oder löschen Sie sie selbst, wenn der Name verschwinden muss. Texte des Kunden verschwinden mit „Texte entfernen“.
+customer-erase-more-mentions = { $count ->
+    [one] Und { $number } weiterer. Der Befehl roadmap customer erase --dry-run listet alle auf.
+   *[other] Und { $number } weitere. Der Befehl roadmap customer erase --dry-run listet alle auf.
+}
+customer-erase-final = Das lässt sich nicht rückgängig machen. Ältere Sicherungen und Exporte enthalten den Kunden, bis Sie sie löschen.
+keep-votes = Stimmen behalten
+remove-votes = Stimmen entfernen
+customer-erase-keep-votes = Sie zählen wie bisher, ohne den Kunden.
+customer-erase-remove-votes = Sie werden gelöscht, und es wird neu gezählt.
+customer-erase-keep-texts = Sie bleiben ohne Namen.
+customer-erase-remove-texts = Kommentare verschwinden, ebenso Wünsche, an denen sonst niemand beteiligt ist. Andere Wünsche verlieren Titel und Beschreibung.
+done-customer-erased = Der Kunde ist gelöscht.

@@ -243,3 +243,22 @@ problem-picture-rate = Sie fügen viele Bilder hinzu. Warten Sie eine Weile vor 
 problem-picture-gone = Ein Bild Ihres Textes gibt es nicht mehr. Fügen Sie es noch einmal hinzu, oder entfernen Sie es aus dem Text.
 problem-pictures-post = Ein Text kann höchstens 3 Bilder haben.
 problem-pictures-changelog = Ein Changelog kann höchstens 20 Bilder haben.
+
+# Alles, was über jemanden gespeichert ist.
+account-data = Ihre Daten
+account-data-hint = Laden Sie als JSON-Datei herunter, was über Sie gespeichert ist, oder löschen Sie Ihr Konto.
+download-my-data = Meine Daten herunterladen
+delete-me = Mich löschen
+delete-me-title = Ihr Konto löschen?
+delete-me-lead = Ihr Name und Ihre Adresse werden gelöscht, dazu Ihre Einstellungen, was Sie verfolgen und was auf Freigabe wartet. Sie werden überall abgemeldet.
+delete-me-votes = { $count ->
+    [one] Ihre Stimme bleibt ohne Ihren Namen.
+   *[other] Ihre { $number } Stimmen bleiben ohne Ihren Namen.
+}
+delete-me-final = Das lässt sich nicht rückgängig machen. Sicherungen enthalten Ihre Daten, bis sie gelöscht werden.
+delete-me-texts = Ihre Ideen und Kommentare
+keep-texts = Texte behalten
+remove-texts = Texte entfernen
+delete-me-keep-texts = Sie bleiben, ohne Ihren Namen daneben.
+delete-me-remove-texts = Ihre Kommentare werden gelöscht, ebenso Ideen, an denen sonst niemand beteiligt ist. Andere Ideen verlieren Titel und Beschreibung.
+done-account-deleted = Ihr Konto ist gelöscht, und Sie sind abgemeldet.

@@ -392,3 +392,26 @@ member-demote-title = Is { $name } no admin any more?
 member-demote-text = This member works with feature requests and customers then, but not with settings, members and API keys. All sessions end.
 member-keys = This member has made API keys that work. They go on working unless they are revoked:
 member-revoke-keys = Revoke them, too
+
+# The data of a customer, and erasing.
+customer-download = Download data
+customer-erase = Erase customer
+customer-erase-title = Erase { $name }?
+customer-erase-goes = These go, whatever you choose below:
+customer-erase-person = Name, address, settings, subscriptions, mail and sessions
+customer-erase-waiting = What waits for approval, and removed texts
+customer-erase-mentions = Texts with the name or the address
+customer-erase-no-mentions = There are none.
+customer-erase-mentions-stay = These stay as they are, so edit or delete them yourself if the name has to go. Texts of the customer go with “Remove texts”.
+customer-erase-more-mentions = { $count ->
+    [one] And { $number } more. The command roadmap customer erase --dry-run lists all.
+   *[other] And { $number } more. The command roadmap customer erase --dry-run lists all.
+}
+customer-erase-final = This cannot be undone. Backups and exports made before hold the customer until you delete them.
+keep-votes = Keep votes
+remove-votes = Remove votes
+customer-erase-keep-votes = They count as before, without the customer.
+customer-erase-remove-votes = They are deleted, and what they were for is counted again.
+customer-erase-keep-texts = They stay without a name.
+customer-erase-remove-texts = Comments go, and so do feature requests in which nobody else took part. Other feature requests lose title and description.
+done-customer-erased = The customer is erased.

@@ -243,3 +243,22 @@ problem-picture-rate = You are adding many pictures. Wait a while before you add
 problem-picture-gone = A picture of your text does not exist any more. Add it again, or remove it from the text.
 problem-pictures-post = A text can have at most 3 pictures.
 problem-pictures-changelog = A changelog can have at most 20 pictures.
+
+# Everything that is stored about somebody.
+account-data = Your data
+account-data-hint = Download what is stored about you, as a JSON file, or delete your account.
+download-my-data = Download my data
+delete-me = Delete me
+delete-me-title = Delete your account?
+delete-me-lead = Your name and your address are deleted, with your settings, what you follow, and what waits for approval. You are signed out everywhere.
+delete-me-votes = { $count ->
+    [one] Your vote stays, without your name.
+   *[other] Your { $number } votes stay, without your name.
+}
+delete-me-final = This cannot be undone. Backups hold your data until they are deleted.
+delete-me-texts = Your ideas and comments
+keep-texts = Keep texts
+remove-texts = Remove texts
+delete-me-keep-texts = They stay, without your name beside them.
+delete-me-remove-texts = Your comments are deleted, and so are ideas in which nobody else took part. Other ideas lose title and description.
+done-account-deleted = Your account is deleted, and you are signed out.

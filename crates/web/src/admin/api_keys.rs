@@ -192,7 +192,7 @@ pub(crate) async fn ask_revoke(context: Rc<Context>) -> PageResult {
     let key = find_key(&context, id).await?;
     let title = t.named("key-revoke-title", key.name.as_str());
     let page = admin::frame(&context, Entry::ApiKeys, title).await?;
-    let template = RevokePage { page, key: KeyRow::new(t, &key), is_fresh: admin::is_fresh(&context) };
+    let template = RevokePage { page, key: KeyRow::new(t, &key), is_fresh: context.has_fresh_sign_in() };
     Ok(Reply::page(&template))
 }
 
@@ -266,7 +266,7 @@ async fn render(context: &Context, form: &KeyForm<'_>, problems: Problems) -> Pa
     let page = admin::frame(context, Entry::ApiKeys, t.get("admin-api-keys")).await?;
     let page = Page { here: PATH.to_owned(), ..page.with_problem(!problems.is_empty()) };
     let status = if problems.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let (now, is_fresh) = (context.state.http.clock.now(), admin::is_fresh(context));
+    let (now, is_fresh) = (context.state.http.clock.now(), context.has_fresh_sign_in());
     Ok(Reply::page_with(status, &KeysPage::new(page, &keys, now, form, is_fresh, problems)))
 }
 

@@ -12,6 +12,7 @@ use roadmap_domain::model::feature_request::{FeatureRequestSummary, RequestLink}
 use roadmap_domain::model::id::{CustomerId, parse_uuid};
 use roadmap_domain::model::note::Note;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::person::is_erased;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::usecase::merge_customers::MergeCustomers;
 use roadmap_domain::usecase::query::admin::ShowCustomerRecords;
@@ -107,6 +108,8 @@ struct CustomerRow {
     since: DisplayTime,
     /// Since when the customer is blocked.
     blocked: Option<DisplayTime>,
+    /// Whether it is what is left of somebody who was erased.
+    is_erased: bool,
 }
 
 impl CustomerRow {
@@ -122,6 +125,7 @@ impl CustomerRow {
             votes_count: customer.votes_count,
             since: DisplayTime::day(t, customer.created_at),
             blocked: customer.blocked_at.map(|at| DisplayTime::day(t, at)),
+            is_erased: is_erased(customer.customer.email.folded()),
         }
     }
 }
@@ -386,7 +390,7 @@ async fn unite(context: &Context, id: CustomerId, with: &str, keep: &str, mut pr
         customer: CustomerRow::new(t, &customer),
         other: CustomerRow::new(t, &other),
         keep: keep.to_owned(),
-        is_fresh: admin::is_fresh(context),
+        is_fresh: context.has_fresh_sign_in(),
         problems,
     };
     Ok(Reply::page_with(status, &template))

@@ -12,7 +12,7 @@ use roadmap_domain::usecase::query::records::{ListNotes, ShowFeatureRequest};
 use roadmap_http::error::HttpError;
 
 use crate::admin::request_form::{path, reference};
-use crate::admin::{Entry, frame, is_fresh};
+use crate::admin::{Entry, frame};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::once::run_once;
@@ -71,7 +71,7 @@ async fn page(context: &Context, detail: &FeatureRequestDetail, problems: Proble
         comments: t.count("comments-count", detail.comments_count),
         notes: t.count("team-notes-count", notes),
         merged: detail.merged.iter().map(|link| link.title.as_str().to_owned()).collect(),
-        is_fresh: is_fresh(context),
+        is_fresh: context.has_fresh_sign_in(),
         back,
         problems,
     };

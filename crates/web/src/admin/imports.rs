@@ -287,7 +287,7 @@ async fn render_list(context: &Context, source: &str, name: &str, problems: Prob
         max_size: size(t, context.state.imports.max_bytes()),
         imports: listing.items.iter().map(row).collect(),
         pager: Pager::new(t, &listing, MAX_PAGE, path),
-        is_fresh: admin::is_fresh(context),
+        is_fresh: context.has_fresh_sign_in(),
         problems,
     };
     Ok(Reply::page_with(status_of(has_problem), &template))
@@ -568,7 +568,7 @@ async fn render(
         can_continue: state == ImportState::Stopped && import.can_run(now),
         can_discard: import.can_discard(),
         can_undo: import.can_undo(now) && state != ImportState::Running,
-        is_fresh: admin::is_fresh(context),
+        is_fresh: context.has_fresh_sign_in(),
         path,
         problems,
     };
@@ -780,7 +780,7 @@ async fn render_undo(context: &Context, shown: &ShownImport, problems: Problems)
     let template = UndoPage {
         page: Page { here: format!("{path}/undo"), ..page },
         new: new.collect(),
-        is_fresh: admin::is_fresh(context),
+        is_fresh: context.has_fresh_sign_in(),
         path,
         problems,
     };

@@ -264,7 +264,7 @@ async fn ask(context: &Context, id: MemberId, demotes: bool, problems: Problems)
         demotes,
         keys: keys.iter().map(|key| (key.name.as_str().to_owned(), key.last_four.clone())).collect(),
         is_last_admin,
-        is_fresh: admin::is_fresh(context),
+        is_fresh: context.has_fresh_sign_in(),
         problems,
     };
     Ok(Reply::page_with(status(&template.problems), &template))
@@ -280,7 +280,7 @@ async fn render(context: &Context, form: &MemberForm<'_>, problems: Problems) ->
         email: form.email.to_owned(),
         name: form.name.to_owned(),
         roles: role_choices(t, form.role),
-        is_fresh: admin::is_fresh(context),
+        is_fresh: context.has_fresh_sign_in(),
         problems,
     };
     Ok(Reply::page_with(status(&template.problems), &template))

@@ -1,7 +1,5 @@
 //! What several pages of the admin panel show: choices, tracks, people, files of comma-separated values.
 
-use actix_web::HttpResponse;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use roadmap_domain::model::admin::InboxCounts;
 use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::audit::{Actor, ActorKind};
@@ -16,7 +14,7 @@ use roadmap_http::error::HttpError;
 
 use crate::context::Context;
 use crate::form::{MAX_IMAGE, Problems, UploadedFile};
-use crate::reply::{NOSNIFF, Reply};
+use crate::reply::Reply;
 use crate::text::Text;
 
 /// An option of a select.
@@ -137,13 +135,7 @@ impl CsvFile {
 
     /// Returns the file as a response.
     pub(crate) fn into_reply(self, filename: &str) -> Reply {
-        let response = HttpResponse::Ok()
-            .insert_header((CONTENT_TYPE, "text/csv; charset=utf-8"))
-            .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{filename}\"")))
-            .insert_header((CACHE_CONTROL, "private, no-store"))
-            .insert_header(NOSNIFF)
-            .body(self.0);
-        Reply::other(response)
+        Reply::file("text/csv; charset=utf-8", filename, self.0)
     }
 }
 

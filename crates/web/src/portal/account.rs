@@ -49,6 +49,8 @@ struct AccountPage {
     /// The choices of mail for the team, if the person is a member.
     team_mail: Vec<TeamMailChoice>,
     sessions: Vec<OpenSession>,
+    /// Whether the person is a customer and no member, so that everything stored can be downloaded and deleted here.
+    is_customer: bool,
     problems: Problems,
 }
 
@@ -205,6 +207,7 @@ async fn page(context: &Context, session: &Session, name: String, language: Stri
         mail,
         team_mail,
         sessions: sessions.iter().map(|entry| OpenSession::new(text, entry, session.id)).collect(),
+        is_customer: customer.is_some() && session.member.is_none(),
         problems,
     };
     Ok(Reply::page_with(status, &template).not_indexed())
@@ -257,6 +260,7 @@ mod tests {
             mail: (!is_empty).then_some(MailSettings { requests: true, changelogs: false, news: false }),
             team_mail: Vec::new(),
             sessions: vec![session(1, true), session(2, false)],
+            is_customer: !is_empty,
             problems: Problems::default(),
         }
     }

@@ -11,7 +11,7 @@ use roadmap_domain::usecase::query::admin::ListInboxRows;
 use roadmap_http::error::HttpError;
 
 use super::{Address, run, selected};
-use crate::admin::{Entry, frame, is_fresh};
+use crate::admin::{Entry, frame};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::page::{Nav, Page};
@@ -97,7 +97,7 @@ async fn render(context: &Context, address: &Address, ids: Vec<FeatureRequestId>
         page: Page { here: path(address, &ids), ..page.with_problem(!problems.is_empty()) },
         problems,
         rows: rows.iter().map(|row| DeleteRow::new(t, row)).collect(),
-        is_fresh: is_fresh(context),
+        is_fresh: context.has_fresh_sign_in(),
         next: address.path(),
     };
     Ok(Reply::page_with(status, &template))
