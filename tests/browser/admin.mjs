@@ -85,6 +85,7 @@ export function adminViews({ records, held }) {
   add("customers", "/admin/customers");
   add("customer", records.customer);
   add("merge a customer", `${records.customer}/merge`);
+  add("erase a customer", `${records.customer}/erase`);
   add("tags", "/admin/tags");
   add("tags, nothing found", "/admin/tags?query=qqqqzzzz");
   add("rename a tag", `/admin/tags?rename=${records.tags[0]}`);

@@ -226,11 +226,22 @@ function actions({ service, place, held }) {
       return formOf(main(page).locator("form[action^='/comments/'][action$='/discard'] button, button[formaction$='/discard']").first());
     }, effect: shows(held.path) },
     // Last, because they end sessions.
+    {
+      route: "/account/delete",
+      person: "deleted",
+      before: onRequest(`Vote for ${forged.title}`),
+      form: async (page, origin) => {
+        await page.goto(`${origin}/account`);
+        await main(page).getByRole("link", { name: "Delete me", exact: true }).click();
+        return formOf(button(page, "Delete me"));
+      },
+      effect: shows("/account/delete"),
+    },
     { route: "/sign-out", form: async (page, origin) => {
       await page.goto(`${origin}/account`);
       return formOf(button(page, "Sign out"));
     }, effect: shows("/account") },
-    { route: "/account/sessions", form: async (page, origin) => {
+    { route: "/account/sessions", person: "everywhere", form: async (page, origin) => {
       await page.goto(`${origin}/account`);
       return formOf(button(page, "Sign out everywhere"));
     }, effect: shows("/account") },
@@ -260,11 +271,11 @@ export async function forge({ browser, service, place, held, routes }) {
     failures.push(`the form ${route} is sent by nobody: add it to tests/browser/forgery.mjs`);
   }
   const people = new Map();
-  for (const { route, workspace = place.workspace, isAnonymous, form, before, effect } of all) {
+  for (const { route, workspace = place.workspace, isAnonymous, person = workspace, form, before, effect } of all) {
     const origin = service.origin(workspace);
     const sibling = service.origin("beta");
     try {
-      const key = isAnonymous ? `${route}` : route === "/account/sessions" ? "everywhere" : workspace;
+      const key = isAnonymous ? `${route}` : person;
       if (!people.has(key)) {
         const email = workspace === "held" ? "olga@team.example" : `forged-${key}@example.org`;
         people.set(key, isAnonymous

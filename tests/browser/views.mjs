@@ -124,6 +124,7 @@ export function views({ demo, links, acme, held, hostile }) {
   add("account", "/account", { ...customer, isWeighed: true });
   add("account with an error", sent("/account", "input[name=name]", (form) =>
     form.locator("input[name=name]").evaluate((input) => { input.value = "x".repeat(300); })), { ...error, ...customer });
+  add("deletion of an account", "/account/delete", { ...customer, isWeighed: true });
   add("notice", "/?done=signed-in", customer);
   add("request for the team", demo.discussed, { account: "member" });
   add("held comments for the team", held.path, { workspace: "held", account: "member" });
