@@ -43,6 +43,7 @@ mod feature_request_detail;
 mod feature_requests;
 mod first_day;
 mod hostile_http;
+mod import_jobs;
 mod imports;
 mod ip_address;
 mod lanes;
