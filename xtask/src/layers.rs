@@ -22,7 +22,7 @@ const LAYERS: [(&str, &str, &str); 15] = [
     (
         "roadmap-store",
         "what both stores share knows the domain, and of the databases the types of their columns",
-        "diesel roadmap-domain tracing uuid",
+        "diesel roadmap-domain tokio tracing uuid",
     ),
     (
         "roadmap-sqlite",
@@ -34,7 +34,8 @@ const LAYERS: [(&str, &str, &str); 15] = [
         "roadmap-postgres",
         "a store knows the domain and its own database",
         "async-trait deadpool diesel diesel-async diesel_migrations futures-util percent-encoding roadmap-domain \
-         roadmap-store rustls rustls-native-certs thiserror tokio tokio-postgres tokio-postgres-rustls tracing uuid",
+         roadmap-store rustls rustls-native-certs serde_json sha2 thiserror tokio tokio-postgres tokio-postgres-rustls tracing \
+         uuid",
     ),
     (
         "roadmap-blobs",
@@ -88,8 +89,8 @@ const LAYERS: [(&str, &str, &str); 15] = [
         "actix-web anyhow async-trait base64 bytes clap comfy-table encoding_rs humantime indicatif ipnet mailparse md-5 moka \
          opentelemetry opentelemetry-http opentelemetry-otlp opentelemetry_sdk prometheus-client rand reqwest roadmap-api \
          roadmap-blobs roadmap-domain roadmap-http roadmap-import roadmap-mail roadmap-mcp roadmap-pictures \
-         roadmap-postgres roadmap-sqlite roadmap-web rustix rustls serde serde_json sha2 tar tempfile thiserror time tokio toml tracing \
-         tracing-opentelemetry tracing-subscriber uuid zip",
+         roadmap-postgres roadmap-sqlite roadmap-store roadmap-web rustix rustls serde serde_json sha2 tar tempfile \
+         thiserror time tokio toml tracing tracing-opentelemetry tracing-subscriber uuid zip",
     ),
     (
         "roadmap-testkit",

@@ -15,7 +15,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::runtime::Handle;
 use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Config, NoTls};
+use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use uuid::Uuid;
 
@@ -109,6 +109,23 @@ impl Connector {
                 AsyncPgConnection::try_from_client_and_connection(client, connection).await?
             }
         })
+    }
+
+    /// Opens a connection without diesel, for `COPY`. It ends when the client is dropped.
+    pub(crate) async fn client(&self) -> Result<Client, ConnectError> {
+        // Statements report why a connection has ended.
+        match &self.tls {
+            None => {
+                let (client, connection) = self.config.connect(NoTls).await.map_err(ConnectError::Unreachable)?;
+                tokio::spawn(async move { connection.await.ok() });
+                Ok(client)
+            }
+            Some(tls) => {
+                let (client, connection) = self.config.connect(tls.clone()).await.map_err(ConnectError::Unreachable)?;
+                tokio::spawn(async move { connection.await.ok() });
+                Ok(client)
+            }
+        }
     }
 }
 

@@ -22,6 +22,7 @@ mod locks;
 mod login;
 mod migrate;
 mod missed_searches;
+mod moving;
 mod outbox_queue;
 mod pictures;
 mod pool;
@@ -48,6 +49,7 @@ use tokio::runtime::Handle;
 pub use connection::redacted;
 pub use errors::ConnectError;
 pub use migrate::{pending_migrations, revert_all, run as migrate, server_time};
+pub use moving::{MoveTarget, TableDigest};
 pub use roles::{RoleProblem, RoleProblems, role_problems};
 
 use crate::connection::Connector;

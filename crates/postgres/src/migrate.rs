@@ -145,10 +145,11 @@ struct Version {
     version: String,
 }
 
+/// A row with one truth value.
 #[derive(QueryableByName)]
-struct BoolRow {
+pub(crate) struct BoolRow {
     #[diesel(sql_type = Bool)]
-    value: bool,
+    pub(crate) value: bool,
 }
 
 fn known_migrations() -> Result<BTreeSet<String>, StoreError> {
@@ -160,6 +161,12 @@ fn known_migrations() -> Result<BTreeSet<String>, StoreError> {
 async fn missing_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<String>, StoreError> {
     let applied = applied_migrations(connection).await?;
     Ok(known_migrations()?.difference(&applied).cloned().collect())
+}
+
+/// Returns the versions of the applied migrations that only a newer version of the service has.
+pub(crate) async fn unknown_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<String>, StoreError> {
+    let applied = applied_migrations(connection).await?;
+    Ok(applied.difference(&known_migrations()?).cloned().collect())
 }
 
 async fn applied_migrations(connection: &mut AsyncPgConnection) -> Result<BTreeSet<String>, StoreError> {

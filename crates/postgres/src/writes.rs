@@ -15,7 +15,7 @@ mod outbox;
 mod own_posts;
 mod people;
 mod provisioning;
-mod requests;
+pub(crate) mod requests;
 mod restores;
 mod sessions;
 mod settings;

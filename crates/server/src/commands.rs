@@ -14,6 +14,7 @@ mod mail;
 mod mcp;
 mod member;
 mod migrate;
+mod move_database;
 mod openapi;
 mod output;
 mod person;
@@ -97,6 +98,8 @@ enum ConfiguredCommand {
     Backup(backup::Backup),
     /// Restore a backup of the embedded database (the service must be stopped)
     Restore(backup::Restore),
+    /// Move the embedded database to PostgreSQL (the service must be stopped)
+    Move(move_database::MoveCommand),
     /// Manage uploaded files
     #[command(subcommand)]
     Attachments(attachments::AttachmentsCommand),
@@ -176,6 +179,7 @@ impl ConfiguredCommand {
             Self::Mail(command) => command.run(&settings).await,
             Self::Backup(command) => command.run(settings).await,
             Self::Restore(command) => command.run(settings).await,
+            Self::Move(command) => command.run(&settings).await,
             Self::Attachments(command) => command.run(&settings).await,
             Self::Search(command) => command.run(&settings).await,
             Self::Synonyms(command) => command.run(&settings).await,

@@ -21,7 +21,7 @@ use crate::schema::attachments;
 const MAX_INTEGRITY_ERRORS: usize = 10;
 
 /// How long a check waits for the lock of a writer.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An uploaded file, as described by its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,7 @@ pub fn lock_exclusively(path: &Path) -> Result<Option<ExclusiveLock>, StoreError
 }
 
 /// Whether another connection holds a lock. These are SQLite's messages for `SQLITE_BUSY` and `SQLITE_LOCKED`.
-fn is_locked(error: &DieselError) -> bool {
+pub(crate) fn is_locked(error: &DieselError) -> bool {
     matches!(error, DieselError::DatabaseError(_, information) if information.message().contains("is locked"))
 }
 

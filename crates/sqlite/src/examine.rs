@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-use diesel::{QueryableByName, RunQueryDsl};
+use diesel::{QueryableByName, RunQueryDsl, SqliteConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::timestamp::Timestamp;
 
@@ -44,14 +44,18 @@ pub fn unknown_migrations(path: &Path) -> Result<Vec<String>, StoreError> {
 }
 
 fn applied_migrations(path: &Path) -> Result<BTreeSet<String>, StoreError> {
-    let mut connection = Connector::new(path, BUSY_TIMEOUT).open_existing_read_only()?;
+    Ok(select_applied(&mut Connector::new(path, BUSY_TIMEOUT).open_existing_read_only()?)?)
+}
+
+/// Selects the versions of the applied migrations, without creating their table.
+pub(crate) fn select_applied(connection: &mut SqliteConnection) -> Result<BTreeSet<String>, SqlError> {
     let table = "SELECT name AS version FROM sqlite_schema WHERE name = '__diesel_schema_migrations'";
-    let tables: Vec<Version> = diesel::sql_query(table).load(&mut connection).map_err(SqlError::from)?;
+    let tables: Vec<Version> = diesel::sql_query(table).load(connection)?;
     let applied: Vec<Version> = if tables.is_empty() {
         Vec::new()
     } else {
         let applied = "SELECT version FROM __diesel_schema_migrations";
-        diesel::sql_query(applied).load(&mut connection).map_err(SqlError::from)?
+        diesel::sql_query(applied).load(connection)?
     };
     Ok(applied.into_iter().map(|row| row.version).collect())
 }

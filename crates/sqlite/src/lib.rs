@@ -22,6 +22,7 @@ mod examine;
 mod fixtures;
 mod migrate;
 mod missed_searches;
+mod moving;
 mod outbox_queue;
 mod pictures;
 #[cfg(test)]
@@ -51,6 +52,7 @@ use roadmap_domain::ports::{ConnectionPools, PoolStatus};
 pub use copy::{ExclusiveLock, StoredFile, copy_to, integrity_errors, lock_exclusively, stored_files};
 pub use examine::{check_writable, has_been_served, missing_migrations, newest_timestamp, unknown_migrations};
 pub use migrate::{pending_migrations, revert_all, run as migrate};
+pub use moving::MoveSource;
 
 use crate::checkpointer::Checkpointer;
 use crate::connection::Connector;

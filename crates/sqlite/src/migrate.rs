@@ -47,7 +47,7 @@ pub(crate) fn known() -> Result<BTreeSet<String>, Box<dyn Error + Send + Sync>> 
     Ok(known.iter().map(|migration| migration.name().version().to_string()).collect())
 }
 
-fn newer_schema(version: &str) -> String {
+pub(crate) fn newer_schema(version: &str) -> String {
     format!(
         "the database has the schema of a newer version of roadmap (migration {version}); install that version again, or \
          restore a backup that this one has made"
