@@ -819,15 +819,15 @@ fn a_mail_server_that_does_not_close_the_session_is_not_waited_for() {
 }
 
 /// Login and role for one test, and a database that belongs to the login.
-struct Tenant {
-    login: String,
-    role: String,
-    url: String,
+pub struct Tenant {
+    pub login: String,
+    pub role: String,
+    pub url: String,
     database: Option<Database>,
 }
 
 impl Tenant {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let login = format!("roadmap_test_{name}_{}", std::process::id());
         let role = format!("{login}_service");
         let database = Database::empty(&postgres::server());

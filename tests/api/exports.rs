@@ -80,7 +80,7 @@ impl Archive {
     }
 
     /// The records and files, which do not say when the archive was written.
-    fn lasting(&self) -> BTreeMap<&str, &[u8]> {
+    pub fn lasting(&self) -> BTreeMap<&str, &[u8]> {
         let lasting = self.contents.iter().filter(|(name, _)| name.ends_with(".ndjson") || name.starts_with("files/"));
         lasting.map(|(name, content)| (name.as_str(), content.as_slice())).collect()
     }
@@ -94,10 +94,21 @@ fn export(data: &Path, name: &str, flags: &[&str]) -> Archive {
 
 #[track_caller]
 fn export_of(data: &Path, workspace: &str, name: &str, flags: &[&str]) -> Archive {
+    export_with(data, workspace, name, flags, &[])
+}
+
+/// Exports the workspace `acme` with further settings.
+#[track_caller]
+pub fn export_in(data: &Path, name: &str, environment: &[(&str, &str)]) -> Archive {
+    export_with(data, "acme", name, &[], environment)
+}
+
+#[track_caller]
+fn export_with(data: &Path, workspace: &str, name: &str, flags: &[&str], environment: &[(&str, &str)]) -> Archive {
     let path = data.join(name);
     let to = path.to_str().expect("text");
     let arguments = ["export", "--workspace", workspace, "--to", to];
-    let written = run(data, &[&arguments[..], flags].concat(), &[]).json();
+    let written = run(data, &[&arguments[..], flags].concat(), environment).json();
     assert_eq!(written["bytes"], json!(std::fs::metadata(&path).expect("a file").len()));
     let archive = Archive::open(&path);
     assert_eq!(written["entries"], archive.manifest()["entries"]);
@@ -110,7 +121,7 @@ fn post(app: &App, id: &str, body: &Value) {
 }
 
 /// Fills the workspace `acme` with something of everything that it can have.
-fn fill(app: &App) {
+pub fn fill(app: &App) {
     let acme = &app.acme;
     let upload = |name: &str, content: &[u8]| {
         let response = acme.post_attachment(&form_with(name, content));

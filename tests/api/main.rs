@@ -34,6 +34,7 @@ mod cursors;
 mod customer_merge;
 mod customer_moderation;
 mod customers;
+mod database_move;
 mod decline;
 mod demo;
 mod doctor;

@@ -10,7 +10,7 @@ const TESTS_PER_PROCESSOR: usize = 5;
 
 /// Black-box tests that run only on SQLite here, and on PostgreSQL in `cargo xtask torture`: prefixes of their names. SQL
 /// decides nothing that they assert, the contract suite of the stores asserts it already, or they use SQLite in both runs.
-pub(crate) const ONCE: [&str; 75] = [
+pub(crate) const ONCE: [&str; 76] = [
     "admin_access::",
     "admin_content::",
     "admin_inbox::",
@@ -33,6 +33,7 @@ pub(crate) const ONCE: [&str; 75] = [
     "comments::invalid_fields_of_",
     "cursors::",
     "customers::invalid_names_",
+    "database_move::",
     "decline::declining_needs_no_body",
     "demo::",
     "doctor::",
