@@ -15,6 +15,7 @@ pub(crate) mod data;
 mod imports;
 mod many_votes;
 mod merges;
+mod moves;
 mod pgbench;
 mod report;
 mod triage;
@@ -97,6 +98,12 @@ impl Bench {
             if self.only == imports::NAME {
                 return Ok(());
             }
+        }
+        if store == Store::Sqlite && self.wants(moves::NAME) {
+            moves::measure(&Service::new(built.to_owned(), None)?)?;
+        }
+        if self.only == moves::NAME {
+            return Ok(());
         }
         let service = self.prepare(store, &corpus, built, self.more_votes)?;
         if self.compare.is_some() || self.more_votes > 0 {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
@@ -16,7 +16,7 @@ use crate::process::Process;
 
 pub(super) const NAME: &str = "import";
 
-const REQUESTS: u64 = 100_000;
+pub(super) const REQUESTS: u64 = 100_000;
 const VOTES: u64 = 1_000_000;
 /// People who vote in the source.
 const VOTERS: u64 = 200_000;
@@ -33,9 +33,7 @@ const P99_TARGET: f64 = 2.0;
 pub(super) fn measure(service: &mut Service, target: usize, quiet_time: Duration) -> anyhow::Result<()> {
     service.start(&WITHOUT_LIMITS)?;
     service.workspace(NAME)?;
-    let corpus = Corpus::new(REQUESTS, VOTERS);
-    let files = ["posts.csv", "votes.csv"].map(|name| service.folder().join(name));
-    write_files(&corpus, &files)?;
+    let files = files(service.folder())?;
     let others = Corpus::new(OTHERS, 1_000);
     block_on(async {
         let mut connection = service.connect().await?;
@@ -108,8 +106,14 @@ fn vote(
     })
 }
 
-/// Writes the feature requests and the votes of the source.
-fn write_files(corpus: &Corpus, [posts, votes]: &[std::path::PathBuf; 2]) -> anyhow::Result<()> {
+/// Writes the feature requests and the votes of the source into a folder.
+pub(super) fn files(folder: &Path) -> anyhow::Result<[PathBuf; 2]> {
+    let files = ["posts.csv", "votes.csv"].map(|name| folder.join(name));
+    write_files(&Corpus::new(REQUESTS, VOTERS), &files)?;
+    Ok(files)
+}
+
+fn write_files(corpus: &Corpus, [posts, votes]: &[PathBuf; 2]) -> anyhow::Result<()> {
     let create = |path: &Path| std::fs::File::create(path).map(BufWriter::new);
     let mut file = create(posts)?;
     writeln!(file, "id,title,description,tags,status,author_email,created_at")?;
@@ -131,7 +135,7 @@ fn write_files(corpus: &Corpus, [posts, votes]: &[std::path::PathBuf; 2]) -> any
     Ok(file.flush()?)
 }
 
-fn size_of(files: &[std::path::PathBuf]) -> anyhow::Result<f64> {
+fn size_of(files: &[PathBuf]) -> anyhow::Result<f64> {
     let mut bytes = 0;
     for file in files {
         bytes += std::fs::metadata(file)?.len();
