@@ -416,6 +416,8 @@ mod tests {
             source: "csv".to_owned(),
             name: SourceName::parse("name", "csv").unwrap(),
             state,
+            job: None,
+            upload: None,
             input: String::new(),
             progress: Progress::default(),
             report: None,
@@ -431,6 +433,7 @@ mod tests {
             (Undoing, 15, Stopped, false, false),
             (Stopped, 0, Stopped, false, true),
             (Failed, 99, Failed, false, false),
+            (Uploaded, 99, Uploaded, false, false),
             (Done, 99, Done, false, false),
             (Undone, 99, Undone, false, false),
         ] {

@@ -387,3 +387,243 @@ impl Operation for ForgetOldImports {
         Ok(Performed::new(files, Audit::Unchanged))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::attachment::BlobKey;
+    use crate::model::id::AttachmentId;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{now, perform, workspace};
+    use std::sync::{Arc, Mutex};
+
+    const FILE: AttachmentId = AttachmentId::new(Uuid::from_u128(90));
+
+    fn upload() -> Upload {
+        let options = ImportOptions::default();
+        Upload { file: FILE, file_name: "posts.csv".to_owned(), options, preview: Preview::default() }
+    }
+
+    /// An import that a process has seen so many seconds ago.
+    fn import(number: u128, state: ImportState, job: Option<ImportJob>, seconds: i64) -> Import {
+        Import {
+            id: ImportId::new(Uuid::from_u128(number)),
+            source: "csv".to_owned(),
+            name: SourceName::from_stored("csv".to_owned()),
+            state,
+            job,
+            upload: Some(upload()),
+            input: String::new(),
+            progress: Progress::default(),
+            report: Some("{}".to_owned()),
+            holder: Uuid::from_u128(70),
+            began_at: now().plus(Duration::days(-1)),
+            seen_at: now().plus(Duration::seconds(-seconds)),
+            ended_at: None,
+        }
+    }
+
+    /// A unit with these imports, and what is saved in it.
+    fn unit(imports: Vec<Import>) -> (MockUnit, Arc<Mutex<Vec<Import>>>) {
+        let (mut unit, saved) = (MockUnit::new(), Arc::new(Mutex::new(Vec::new())));
+        unit.expect_load_imports().returning(move || Ok(imports.clone()));
+        let keep = saved.clone();
+        unit.expect_save_import().returning(move |import| {
+            keep.lock().unwrap().push(import.clone());
+            Ok(())
+        });
+        (unit, saved)
+    }
+
+    fn id(number: u128) -> ImportId {
+        ImportId::new(Uuid::from_u128(number))
+    }
+
+    /// Import contract 9, 10.
+    #[test]
+    fn what_may_be_asked_for_depends_on_the_state() {
+        use ImportJob::{Run, Try, Undo};
+        use ImportState::{Done, Failed, Running, Stopped, Undoing, Undone, Uploaded};
+        let (not_ready, not_undoable) = ("Import has no file that can be imported.", "Import cannot be undone");
+        let running = "Import is already running.";
+        for (state, job, seconds, asked, refused) in [
+            (Uploaded, None, 99, Try, ""),
+            (Uploaded, None, 99, Run, ""),
+            (Uploaded, None, 99, Undo, not_undoable),
+            // It could not read its file.
+            (Failed, None, 99, Try, ""),
+            (Failed, None, 99, Run, ""),
+            (Failed, None, 99, Undo, not_undoable),
+            (Stopped, None, 99, Try, not_ready),
+            (Stopped, None, 99, Run, ""),
+            (Stopped, None, 99, Undo, ""),
+            // Its process has died, and was a command.
+            (Running, None, 99, Run, ""),
+            (Running, None, 1, Run, running),
+            // Another process of the service will go on.
+            (Running, Some(Run), 99, Run, running),
+            (Running, Some(Try), 99, Run, running),
+            (Running, Some(Run), 99, Undo, running),
+            (Undoing, None, 99, Undo, ""),
+            (Undoing, None, 1, Undo, running),
+            (Undoing, Some(Undo), 99, Undo, running),
+            (Undone, None, 99, Run, not_ready),
+            (Undone, None, 99, Undo, not_undoable),
+            (Done, None, 99, Undo, ""),
+        ] {
+            let (mut unit, saved) = unit(vec![import(1, state, job, seconds)]);
+            let asking = perform(&RequestImport { id: id(1), job: asked }, &mut unit);
+            let case = format!("{state:?} {job:?} {seconds} {asked:?}");
+            match asking {
+                Err(error) => assert!(!refused.is_empty() && error.to_string().starts_with(refused), "{case}: {error}"),
+                Ok(_) => {
+                    assert_eq!(refused, "", "{case}");
+                    let saved = saved.lock().unwrap().last().cloned().unwrap();
+                    assert_eq!((saved.job, saved.is_at_work(now())), (Some(asked), false), "{case}");
+                    assert_eq!(saved.visible_state(now()), Running, "{case}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_import_runs_at_a_time() {
+        for (other, is_refused) in [
+            (import(2, ImportState::Running, None, 1), true),
+            (import(2, ImportState::Running, Some(ImportJob::Try), 99), true),
+            (import(2, ImportState::Undoing, None, 99), true),
+            (import(2, ImportState::Running, None, 99), false),
+            (import(2, ImportState::Uploaded, None, 99), false),
+        ] {
+            let (mut unit, _) = unit(vec![other.clone(), import(1, ImportState::Uploaded, None, 99)]);
+            let asked = perform(&RequestImport { id: id(1), job: ImportJob::Run }, &mut unit);
+            assert_eq!(asked.is_err(), is_refused, "{other:?}");
+        }
+        let (mut unit, _) = unit(Vec::new());
+        let unknown = perform(&RequestImport { id: id(1), job: ImportJob::Run }, &mut unit).unwrap_err();
+        assert_eq!(unknown.to_string(), "Import does not exist.");
+    }
+
+    /// Records without a time have that of the run, which is the same after it has stopped.
+    #[test]
+    fn a_run_begins_when_it_is_asked_for() {
+        for (state, expected) in
+            [(ImportState::Uploaded, now()), (ImportState::Stopped, now().plus(Duration::days(-1)))]
+        {
+            let (mut unit, _) = unit(vec![import(1, state, None, 99)]);
+            let asked = perform(&RequestImport { id: id(1), job: ImportJob::Run }, &mut unit).unwrap();
+            assert_eq!(asked.output.began_at, expected, "{state:?}");
+            assert_eq!(asked.audit == Audit::Unchanged, state == ImportState::Stopped);
+        }
+    }
+
+    #[test]
+    fn a_process_claims_what_no_other_one_works_on_and_loses_what_another_one_has() {
+        let holder = Uuid::from_u128(71);
+        for (job, seconds, is_claimed) in
+            [(Some(ImportJob::Run), 15, true), (Some(ImportJob::Run), 14, false), (None, 99, false)]
+        {
+            let (mut unit, _) = unit(vec![import(1, ImportState::Running, job, seconds)]);
+            let claimed = perform(&ClaimImport { id: id(1), holder }, &mut unit).unwrap().output;
+            assert_eq!(claimed.map(|import| import.holder), is_claimed.then_some(holder), "{job:?} {seconds}");
+        }
+        for (holder, is_held) in [(Uuid::from_u128(70), true), (holder, false)] {
+            let running = || unit(vec![import(1, ImportState::Running, Some(ImportJob::Try), 9)]);
+            assert_eq!(perform(&HoldImport { id: id(1), holder }, &mut running().0).is_ok(), is_held);
+            let (mut unit, saved) = running();
+            assert_eq!(perform(&ReleaseImport { id: id(1), holder }, &mut unit).is_ok(), is_held);
+            assert_eq!(saved.lock().unwrap().iter().any(|import| !import.is_at_work(now())), is_held);
+            let end = EndReading { id: id(1), holder, state: ImportState::Uploaded, report: "{}".to_owned() };
+            let (mut unit, saved) = running();
+            assert_eq!(perform(&end, &mut unit).is_ok(), is_held);
+            assert_eq!(saved.lock().unwrap().iter().any(|import| import.job.is_none()), is_held);
+        }
+    }
+
+    #[test]
+    fn options_change_until_something_is_in_and_end_what_was_said_of_others() {
+        let options = ImportOptions { update: true, ..ImportOptions::default() };
+        for (state, options, kept) in [
+            (ImportState::Uploaded, options.clone(), Some(false)),
+            (ImportState::Failed, ImportOptions::default(), Some(true)),
+            (ImportState::Stopped, options.clone(), None),
+            (ImportState::Done, options, None),
+        ] {
+            let (mut unit, _) = unit(vec![import(1, state, None, 99)]);
+            let preview = Preview { is_cut: true, ..Preview::default() };
+            let changed = perform(&ChangeUpload { id: id(1), options: options.clone(), preview }, &mut unit);
+            let found = changed.ok().map(|changed| {
+                let upload = changed.output.upload.unwrap();
+                assert_eq!((upload.options, upload.preview.is_cut), (options.clone(), true));
+                changed.output.report.is_some()
+            });
+            assert_eq!(found, kept, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn only_so_many_uploads_wait() {
+        for (waiting, is_added) in [(MAX_UPLOADS - 1, true), (MAX_UPLOADS, false)] {
+            let mut imports: Vec<_> =
+                (2..).take(waiting).map(|number| import(number, ImportState::Uploaded, None, 99)).collect();
+            imports.push(import(1, ImportState::Done, None, 99));
+            let (mut unit, saved) = unit(imports);
+            let name = SourceName::from_stored("csv".to_owned());
+            let add = AddUpload { id: id(500), source: "csv", name, upload: upload() };
+            assert_eq!(perform(&add, &mut unit).is_ok(), is_added);
+            assert_eq!(saved.lock().unwrap().len(), usize::from(is_added));
+        }
+    }
+
+    /// A unit that deletes files and runs, and what it has deleted.
+    fn deleting(imports: Vec<Import>) -> (MockUnit, Arc<Mutex<Vec<Uuid>>>) {
+        let (mut unit, _) = unit(imports);
+        let deleted = Arc::new(Mutex::new(Vec::new()));
+        let (files, runs) = (deleted.clone(), deleted.clone());
+        unit.expect_delete_job_files().returning(move |job| {
+            files.lock().unwrap().push(job);
+            let key = BlobKey { workspace: workspace(), attachment: AttachmentId::new(job) };
+            Ok(vec![UnusedAttachment { key, byte_size: 1 }])
+        });
+        unit.expect_delete_import().returning(move |import| {
+            runs.lock().unwrap().push(import.uuid());
+            Ok(())
+        });
+        (unit, deleted)
+    }
+
+    #[test]
+    fn what_has_made_nothing_is_deleted_with_its_files() {
+        for (state, job, is_deleted) in [
+            (ImportState::Uploaded, None, true),
+            (ImportState::Failed, None, true),
+            (ImportState::Running, Some(ImportJob::Try), false),
+            (ImportState::Stopped, None, false),
+            (ImportState::Done, None, false),
+        ] {
+            let (mut unit, deleted) = deleting(vec![import(1, state, job, 99)]);
+            let discarded = perform(&DiscardImport { id: id(1) }, &mut unit);
+            assert_eq!(discarded.map(|done| done.output.len()).ok(), is_deleted.then_some(2), "{state:?}");
+            let expected = if is_deleted { vec![id(1).uuid(), FILE.uuid(), id(1).uuid()] } else { Vec::new() };
+            assert_eq!(*deleted.lock().unwrap(), expected, "{state:?}");
+        }
+        // It has failed after it had read its file, and may have made something.
+        let failed = Import { upload: None, ..import(1, ImportState::Failed, None, 99) };
+        assert!(perform(&DiscardImport { id: id(1) }, &mut deleting(vec![failed]).0).is_err());
+    }
+
+    #[test]
+    fn files_are_kept_for_thirty_days() {
+        let aged = |number, state, days: i64| Import {
+            began_at: now().plus(Duration::days(-days)),
+            ..import(number, state, None, 99)
+        };
+        let done = |number, days| Import { upload: None, ..aged(number, ImportState::Done, days) };
+        let imports =
+            vec![done(1, 30), done(2, 29), aged(3, ImportState::Uploaded, 30), aged(4, ImportState::Stopped, 30)];
+        let (mut unit, deleted) = deleting(imports);
+        perform(&ForgetOldImports, &mut unit).unwrap();
+        let (one, three, four) = (id(1).uuid(), id(3).uuid(), id(4).uuid());
+        assert_eq!(*deleted.lock().unwrap(), [one, three, FILE.uuid(), three, four, FILE.uuid()]);
+    }
+}
