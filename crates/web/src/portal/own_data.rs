@@ -88,7 +88,7 @@ mod tests {
     fn the_page_is_well_formed_and_has_a_form_only_if_it_is_accepted() {
         for language in Language::ALL {
             for (votes, is_fresh) in [(0, true), (1, true), (3, false)] {
-                let page = sample_page(language, false, "Delete your account?");
+                let page = sample_page(language, true, "Delete your account?");
                 let votes = (votes > 0).then(|| page.t.count("delete-me-votes", votes));
                 let html = DeletePage { page, email: "ann@example.com".to_owned(), votes, is_fresh }.render().unwrap();
                 assert_well_formed(&html);
