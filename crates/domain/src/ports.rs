@@ -16,7 +16,7 @@
 //! | [`SearchIndex`] | the algorithm of searches (`usecase::search`) | store |
 //! | [`WorkspaceDirectory`] | `Authenticate`, operator commands | store, with a cache in the server |
 //! | [`Maintenance`] | `PurgeOperationKeys`, `SweepAttachments`, `FinishErasures` | store |
-//! | [`SnapshotReader`] | `roadmap export` | store |
+//! | [`SnapshotReader`] | `roadmap export`, the exports of the service | store |
 //! | [`UsageStore`] | `StorageBudgets`, operator commands | store |
 //! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, the API's downloads | `roadmap-blobs` |
 //! | [`PersonalFiles`] | `FinishErasures` | the server |

@@ -22,6 +22,7 @@ use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::erase_customer::FinishErasures;
 use roadmap_domain::usecase::executor::Executor;
+use roadmap_domain::usecase::export_jobs::PurgeExports;
 use roadmap_domain::usecase::import::uploads::UploadImport;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
@@ -439,9 +440,15 @@ impl Application {
     }
 
     /// Creates the use case that finishes erasures of people.
-    pub(crate) fn finish_erasures(&self, settings: &Settings) -> FinishErasures {
+    pub(crate) fn finish_erasures(&self, settings: &Settings, blobs: Arc<dyn Blobs>) -> FinishErasures {
         let files = Arc::new(Folders::new(settings));
-        FinishErasures::new(self.executor.clone(), self.maintenance.clone(), files)
+        FinishErasures::new(self.executor.clone(), self.maintenance.clone(), files, self.upload(blobs))
+    }
+
+    /// Creates the use case that deletes exports that have expired.
+    pub(crate) fn purge_exports(&self, blobs: Arc<dyn Blobs>) -> PurgeExports {
+        let (directory, reader, clock) = (self.directory.clone(), self.reader.clone(), self.clock.clone());
+        PurgeExports::new(directory, reader, clock, self.executor.clone(), self.upload(blobs))
     }
 
     /// Creates the use case that purges texts that were removed long ago.

@@ -40,6 +40,7 @@ pub mod cursors;
 pub mod customers;
 pub mod import_runs;
 pub mod imports;
+pub mod jobs;
 pub mod mail;
 pub mod members;
 pub mod merges;
@@ -83,6 +84,7 @@ macro_rules! contract_tests {
         $crate::customers!($subject);
         $crate::import_runs!($subject);
         $crate::imports!($subject);
+        $crate::jobs!($subject);
         $crate::mail!($subject);
         $crate::members!($subject);
         $crate::merges!($subject);

@@ -57,12 +57,13 @@ use roadmap_domain::usecase::retry_mail::RetryMail;
 use roadmap_domain::usecase::subscribe::Subscribe;
 use roadmap_domain::usecase::target::Target;
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
+use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_domain::usecase::withdraw_vote::WithdrawVote;
 use time::Duration;
 use tokio::sync::{Notify, Semaphore};
 use uuid::Uuid;
 
-use crate::fakes::{ManualClock, NoOperationLocks, NoPause, SequentialIds};
+use crate::fakes::{EmptyStorage, ManualClock, NoOperationLocks, NoPause, SequentialIds};
 
 /// A fresh, empty store under test.
 pub struct Subject {
@@ -133,6 +134,12 @@ impl Harness {
     #[must_use]
     pub fn with_mail_budget(&self, mail_per_day: u64) -> Executor {
         self.executor.clone().with_mail_budget(Some(mail_per_day))
+    }
+
+    /// The use case that deletes files of a storage.
+    #[must_use]
+    pub fn upload(&self, storage: &Arc<EmptyStorage>) -> UploadAttachment {
+        UploadAttachment::new(storage.clone(), self.executor.clone(), self.clock.clone(), self.ids.clone())
     }
 
     /// The current time of the clock.

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use crate::error::{Conflict, Resource, RoadmapError};
 use crate::model::audit::{Audit, Change};
+use crate::model::export::run::{ExportRun, ExportState};
 use crate::model::feature_request::{Description, EditableFields, Tag, Title};
 use crate::model::id::{CustomerId, ImportId, WorkspaceId};
 use crate::model::person::{
@@ -16,7 +17,9 @@ use crate::policy::erasing::{AskedRequestFate, PersonWords, fate};
 use crate::policy::signed_reference::ReferenceSigner;
 use crate::ports::{Maintenance, PersonalFiles, UnitOfWork};
 use crate::usecase::executor::{Executor, Operation, OperationContext, Performed};
+use crate::usecase::export_jobs::ForgetExports;
 use crate::usecase::indexing::index;
+use crate::usecase::upload_attachment::UploadAttachment;
 
 /// Erases a customer, which cannot be undone.
 #[derive(Debug, Clone)]
@@ -141,13 +144,22 @@ impl Operation for KeepErasure {
     }
 }
 
-/// Returns the erasures of a workspace that are not finished, and the runs of imports that are at work.
+/// Returns the erasures of a workspace that are not finished, and what is at work.
 #[derive(Debug, Clone, Copy)]
 struct ListUnfinished;
 
+/// What is to be finished, and what may write the person into files meanwhile.
+struct Unfinished {
+    erasures: Vec<UnfinishedErasure>,
+    /// The runs of imports at work.
+    running: Vec<ImportId>,
+    /// Whether an export with people is being written.
+    is_exporting: bool,
+}
+
 #[async_trait]
 impl Operation for ListUnfinished {
-    type Output = (Vec<UnfinishedErasure>, Vec<ImportId>);
+    type Output = Unfinished;
 
     async fn perform(
         &self,
@@ -156,7 +168,11 @@ impl Operation for ListUnfinished {
     ) -> Result<Performed<Self::Output>, RoadmapError> {
         let imports = work.load_imports().await?;
         let running = imports.iter().filter(|import| import.is_at_work(context.now)).map(|import| import.id).collect();
-        Ok(Performed::new((work.unfinished_erasures().await?, running), Audit::Unchanged))
+        // Also one that no process works on: a process that has died may have stored its file.
+        let is_exporting = |export: &ExportRun| export.state == ExportState::Running && export.holds_people();
+        let is_exporting = work.load_exports().await?.iter().any(is_exporting);
+        let erasures = work.unfinished_erasures().await?;
+        Ok(Performed::new(Unfinished { erasures, running, is_exporting }, Audit::Unchanged))
     }
 }
 
@@ -194,20 +210,27 @@ impl Operation for Finish {
     }
 }
 
-/// Finishes erasures: takes address and name of the person out of all files, and overwrites what the database has left of
-/// deleted rows. A process that dies in between leaves it to another one or to the next start.
+/// Finishes erasures: takes address and name of the person out of all files, deletes exports that may hold them, and
+/// overwrites what the database has left of deleted rows. A process that dies in between leaves it to another one or to the next start.
 #[derive(Clone)]
 pub struct FinishErasures {
     executor: Executor,
     maintenance: Arc<dyn Maintenance>,
     files: Arc<dyn PersonalFiles>,
+    /// Deletes files of the storage.
+    upload: UploadAttachment,
 }
 
 impl FinishErasures {
     /// Creates the use case.
     #[must_use]
-    pub fn new(executor: Executor, maintenance: Arc<dyn Maintenance>, files: Arc<dyn PersonalFiles>) -> Self {
-        Self { executor, maintenance, files }
+    pub fn new(
+        executor: Executor,
+        maintenance: Arc<dyn Maintenance>,
+        files: Arc<dyn PersonalFiles>,
+        upload: UploadAttachment,
+    ) -> Self {
+        Self { executor, maintenance, files, upload }
     }
 
     /// Finishes what can be finished now. Returns how many erasures are finished, and how many are left.
@@ -234,12 +257,18 @@ impl FinishErasures {
     /// Takes the words of a workspace's erasures out of files. Returns those that are in no file any more, and the number of
     /// the others.
     async fn clean_files(&self, workspace: WorkspaceId) -> Result<(Vec<CustomerId>, u64), RoadmapError> {
-        let (unfinished, running) = self.executor.run_without_key(workspace, &ListUnfinished).await?;
+        let Unfinished { erasures, running, is_exporting } =
+            self.executor.run_without_key(workspace, &ListUnfinished).await?;
         let (mut ready, mut waiting) = (Vec::new(), 0);
-        for erasure in unfinished {
+        if erasures.iter().any(|erasure| !erasure.words.is_empty()) {
+            // Archives are not searched for a person. An export is made again in a minute.
+            let files = self.executor.run_without_key(workspace, &ForgetExports { with_people: true }).await?;
+            self.upload.forget_files(workspace, files).await;
+        }
+        for erasure in erasures {
             let id = erasure.record.id;
             if !erasure.words.is_empty() {
-                if !self.files.erase(workspace, &erasure, &running).await? {
+                if !self.files.erase(workspace, &erasure, &running).await? || is_exporting {
                     waiting += 1;
                     continue;
                 }

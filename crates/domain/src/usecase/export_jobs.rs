@@ -1,5 +1,7 @@
 //! Exports that somebody asks for on a page or over the API, and that a process of the service writes.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use uuid::Uuid;
 
@@ -10,9 +12,10 @@ use crate::model::export::ExportOptions;
 use crate::model::export::run::{ExportRun, ExportState};
 use crate::model::id::ExportId;
 use crate::model::import::run::Import;
-use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Operation, OperationContext, Performed};
+use crate::ports::{Clock, Reads, UnitOfWork, WorkspaceDirectory};
+use crate::usecase::executor::{Executor, Operation, OperationContext, Performed};
 use crate::usecase::record_export::audit_entry;
+use crate::usecase::upload_attachment::UploadAttachment;
 
 /// Asks for an export.
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +52,8 @@ pub struct EndExport {
 /// Deletes exports that have expired, and their files.
 #[derive(Debug, Clone, Copy)]
 pub struct ForgetExports {
-    /// All that are not at work, because they may hold a person who was erased.
-    pub all: bool,
+    /// Also those that hold people, because one of them was erased. One that is being written stays.
+    pub with_people: bool,
 }
 
 /// Returns an export that a process works on.
@@ -156,12 +159,219 @@ impl Operation for ForgetExports {
     ) -> Result<Performed<Vec<UnusedAttachment>>, RoadmapError> {
         let mut files = Vec::new();
         for export in work.load_exports().await? {
-            let is_over = export.state != ExportState::Running && (self.all || export.expires_at() <= context.now);
-            if is_over {
+            let has_erased = self.with_people && export.state != ExportState::Running && export.holds_people();
+            if has_erased || export.has_expired(context.now) {
                 files.extend(work.delete_job_files(export.id.uuid()).await?);
                 work.delete_export(export.id).await?;
             }
         }
         Ok(Performed::new(files, Audit::Unchanged))
+    }
+}
+
+/// Deletes the exports of all workspaces that have expired, and their files.
+#[derive(Clone)]
+pub struct PurgeExports {
+    directory: Arc<dyn WorkspaceDirectory>,
+    reader: Arc<dyn Reads>,
+    clock: Arc<dyn Clock>,
+    executor: Executor,
+    upload: UploadAttachment,
+}
+
+impl PurgeExports {
+    /// Creates the use case.
+    #[must_use]
+    pub fn new(
+        directory: Arc<dyn WorkspaceDirectory>,
+        reader: Arc<dyn Reads>,
+        clock: Arc<dyn Clock>,
+        executor: Executor,
+        upload: UploadAttachment,
+    ) -> Self {
+        Self { directory, reader, clock, executor, upload }
+    }
+
+    /// Deletes what has expired. Returns how many files.
+    ///
+    /// # Errors
+    /// Errors of the store. What was deleted before stays deleted.
+    pub async fn run(&self) -> Result<u64, RoadmapError> {
+        let mut deleted = 0;
+        for workspace in self.directory.workspaces().await? {
+            let (id, now) = (workspace.id, self.clock.now());
+            // Workspaces without one are not written to.
+            if !self.reader.exports(id).await?.iter().any(|export| export.has_expired(now)) {
+                continue;
+            }
+            let files = self.executor.run_without_key(id, &ForgetExports { with_people: false }).await?;
+            deleted += files.len() as u64;
+            self.upload.forget_files(id, files).await;
+        }
+        Ok(deleted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::attachment::BlobKey;
+    use crate::model::id::AttachmentId;
+    use crate::model::workspace::{Subdomain, Workspace};
+    use crate::ports::mocks::{MockBlobs, MockReads, MockUnit, MockWorkspaceDirectory};
+    use crate::usecase::fixtures::{FixedClock, NumberedIds, executor, now, perform, workspace};
+    use pollster::block_on;
+    use time::Duration;
+
+    const HOLDER: Uuid = Uuid::from_u128(7);
+    const OTHER: Uuid = Uuid::from_u128(8);
+
+    fn id(number: u128) -> ExportId {
+        ExportId::new(Uuid::from_u128(number))
+    }
+
+    /// An export that `HOLDER` has said to work on so long ago.
+    fn export(number: u128, state: ExportState, seen: Duration) -> ExportRun {
+        let options = ExportOptions { without_people: false, without_notes: false };
+        let (created_at, seen_at) = (now().plus(-Duration::HOUR), now().plus(-seen));
+        ExportRun { id: id(number), state, options, holder: HOLDER, created_at, seen_at, ended_at: None }
+    }
+
+    fn running(seen: Duration) -> ExportRun {
+        export(1, ExportState::Running, seen)
+    }
+
+    /// A unit with these exports, which saves one that is as expected.
+    fn unit(exports: Vec<ExportRun>, saved: Option<ExportRun>) -> MockUnit {
+        let mut unit = MockUnit::new();
+        unit.expect_load_exports().returning(move || Ok(exports.clone()));
+        if let Some(expected) = saved {
+            unit.expect_save_export().withf(move |export| *export == expected).times(1).returning(|_| Ok(()));
+        }
+        unit
+    }
+
+    /// Import contract 10: one at a time.
+    #[test]
+    fn an_export_is_asked_for_unless_one_runs() {
+        let options = ExportOptions { without_people: true, without_notes: false };
+        let request = RequestExport { options };
+        let error = perform(&request, &mut unit(vec![running(Duration::HOUR)], None)).unwrap_err();
+        assert_eq!(error.to_string(), "Export is already running.");
+        let ended = [ExportState::Done, ExportState::Failed].map(|state| export(2, state, Duration::HOUR));
+        let asked = ExportRun {
+            options,
+            holder: Uuid::nil(),
+            created_at: now(),
+            ..export(1, ExportState::Running, Import::PATIENCE)
+        };
+        let performed = perform(&request, &mut unit(ended.to_vec(), Some(asked.clone()))).unwrap();
+        assert_eq!(performed.output, asked);
+        assert!(!asked.is_at_work(now()), "every process may take it at once");
+    }
+
+    #[test]
+    fn a_process_takes_an_export_that_no_other_one_works_on() {
+        let (just, long_ago) = (Import::PATIENCE - Duration::SECOND, Import::PATIENCE);
+        for (export, is_taken) in [
+            (running(just), false),
+            (running(long_ago), true),
+            (export(1, ExportState::Done, long_ago), false),
+            (export(2, ExportState::Running, long_ago), false),
+        ] {
+            let claimed = ExportRun { holder: OTHER, seen_at: now(), ..export.clone() };
+            let mut unit = unit(vec![export], is_taken.then(|| claimed.clone()));
+            let taken = perform(&ClaimExport { id: id(1), holder: OTHER }, &mut unit).unwrap().output;
+            assert_eq!(taken, is_taken.then_some(claimed));
+        }
+    }
+
+    #[test]
+    fn only_the_process_that_works_on_an_export_goes_on_leaves_or_ends_it() {
+        let known = running(Duration::seconds(5));
+        for (goes_on, seen_at) in [(true, now()), (false, now().plus(-Import::PATIENCE))] {
+            let held = ExportRun { seen_at, ..known.clone() };
+            assert_eq!(held.is_at_work(now()), goes_on);
+            let hold = HoldExport { id: id(1), holder: HOLDER, goes_on };
+            perform(&hold, &mut unit(vec![known.clone()], Some(held))).unwrap();
+        }
+        for state in [ExportState::Done, ExportState::Failed] {
+            let ended = ExportRun { state, ended_at: Some(now()), ..known.clone() };
+            perform(&EndExport { id: id(1), holder: HOLDER, state }, &mut unit(vec![known.clone()], Some(ended)))
+                .unwrap();
+        }
+        let done = export(1, ExportState::Done, Duration::ZERO);
+        for (exports, holder, expected) in [
+            (vec![known.clone()], OTHER, "Export is already running."),
+            (vec![done], HOLDER, "Export is already running."),
+            (Vec::new(), HOLDER, "Export does not exist."),
+        ] {
+            let hold = HoldExport { id: id(1), holder, goes_on: true };
+            let error = perform(&hold, &mut unit(exports.clone(), None)).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+            let end = EndExport { id: id(1), holder, state: ExportState::Done };
+            assert_eq!(perform(&end, &mut unit(exports, None)).unwrap_err().to_string(), expected);
+        }
+    }
+
+    fn file(export: u128) -> UnusedAttachment {
+        let key = BlobKey { workspace: workspace(), attachment: AttachmentId::new(Uuid::from_u128(export + 100)) };
+        UnusedAttachment { key, byte_size: 1 }
+    }
+
+    /// A unit with exports, of which these are deleted.
+    fn forgetting(exports: Vec<ExportRun>, deleted: &'static [u128]) -> MockUnit {
+        let mut unit = unit(exports, None);
+        let is_deleted = |id: &Uuid| deleted.contains(&id.as_u128());
+        unit.expect_delete_job_files()
+            .withf(move |job| is_deleted(job))
+            .times(deleted.len())
+            .returning(|job| Ok(vec![file(job.as_u128())]));
+        unit.expect_delete_export()
+            .withf(move |export| is_deleted(&export.uuid()))
+            .times(deleted.len())
+            .returning(|_| Ok(()));
+        unit
+    }
+
+    /// Import contract 8 and 9: after 24 hours; and at once what holds somebody who was erased.
+    #[test]
+    fn exports_are_deleted_after_a_day_or_because_they_hold_people() {
+        let aged = |number, state, age| ExportRun { created_at: now().plus(-age), ..export(number, state, age) };
+        let without_people = ExportOptions { without_people: true, without_notes: false };
+        let young = ExportRun::KEPT - Duration::MILLISECOND;
+        let exports = vec![
+            aged(1, ExportState::Running, ExportRun::KEPT),
+            aged(2, ExportState::Done, young),
+            ExportRun { options: without_people, ..aged(3, ExportState::Done, young) },
+            aged(4, ExportState::Failed, young),
+            aged(5, ExportState::Done, ExportRun::KEPT),
+            ExportRun { options: without_people, ..aged(6, ExportState::Failed, ExportRun::KEPT) },
+        ];
+        for (with_people, deleted) in [(false, &[5, 6][..]), (true, &[2, 4, 5, 6])] {
+            let forget = ForgetExports { with_people };
+            let files = perform(&forget, &mut forgetting(exports.clone(), deleted)).unwrap().output;
+            assert_eq!(files, deleted.iter().map(|number| file(*number)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn workspaces_without_an_expired_export_are_not_written_to() {
+        let old = ExportRun { created_at: now().plus(-ExportRun::KEPT), ..export(5, ExportState::Done, Duration::DAY) };
+        for (known, deleted) in [(Vec::new(), 0), (vec![running(Duration::DAY)], 0), (vec![old], 1)] {
+            let mut directory = MockWorkspaceDirectory::new();
+            let acme = Workspace { id: workspace(), subdomain: Subdomain::from_label("acme").unwrap() };
+            directory.expect_workspaces().returning(move || Ok(vec![acme.clone()]));
+            let mut reader = MockReads::new();
+            let listed = known.clone();
+            reader.expect_exports().returning(move |_| Ok(listed.clone()));
+            let mut blobs = MockBlobs::new();
+            blobs.expect_delete().withf(|key| *key == file(5).key).times(deleted).returning(|_| Ok(()));
+            let executor = executor((deleted > 0).then(|| forgetting(known, &[5])));
+            let (clock, ids) = (Arc::new(FixedClock), Arc::new(NumberedIds::default()));
+            let upload = UploadAttachment::new(Arc::new(blobs), executor.clone(), clock.clone(), ids);
+            let purge = PurgeExports::new(Arc::new(directory), Arc::new(reader), clock, executor, upload);
+            assert_eq!(block_on(purge.run()).unwrap(), deleted as u64);
+        }
     }
 }

@@ -7,6 +7,7 @@ pub mod admin;
 pub mod audit;
 pub mod changelogs;
 pub mod changes;
+pub mod exports;
 pub mod feature_requests;
 pub mod files;
 pub mod imports;

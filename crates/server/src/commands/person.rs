@@ -244,10 +244,11 @@ impl Erase {
 
 /// Takes the erased people out of all files, as far as that is possible now.
 async fn finish(application: &Application, settings: &Settings) -> anyhow::Result<()> {
-    let (_, left) = application.finish_erasures(settings).run().await?;
+    let (_, left) = application.finish_erasures(settings, Application::open_blobs(settings)?).run().await?;
+    application.budgets.flush().await?;
     if left > 0 {
         tracing::warn!(
-            "an import or a read is at work: its files still have the person, until the service deletes them"
+            "an import, an export or a read is at work: its files still have the person, until the service deletes them"
         );
     }
     Ok(())

@@ -16,6 +16,7 @@ use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::ports::{Clock, MissedSearchStore};
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::erase_customer::FinishErasures;
+use roadmap_domain::usecase::export_jobs::PurgeExports;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
 use roadmap_domain::usecase::purge_deletions::PurgeDeletions;
@@ -146,7 +147,7 @@ impl Serve {
             application.purge_audit_entries(&settings),
             application.purge_deletions(),
             application.purge_removed_texts(),
-            application.sweep_attachments(&settings, blobs),
+            (application.purge_exports(blobs.clone()), application.sweep_attachments(&settings, blobs.clone())),
             deliver.clone(),
             (settings.data_dir.clone(), application.clock.clone()),
         ));
@@ -158,7 +159,8 @@ impl Serve {
             clock: application.clock.clone(),
         };
         let writing = tokio::spawn(missed_searches.clone().write_every_minute());
-        let erasing = tokio::spawn(finish_erasures(application.finish_erasures(&settings), missed_searches.clone()));
+        let finish = application.finish_erasures(&settings, blobs);
+        let erasing = tokio::spawn(finish_erasures(finish, missed_searches.clone()));
         let outdated_documents = Arc::new(AtomicU64::new(0));
         let reindexing = tokio::spawn(reindex_search(
             application.reindex_search(),
@@ -340,7 +342,7 @@ async fn run_maintenance(
     purge_audit: PurgeAuditEntries,
     purge_deletions: PurgeDeletions,
     purge_texts: PurgeRemovedTexts,
-    sweep: SweepAttachments,
+    (purge_exports, sweep): (PurgeExports, SweepAttachments),
     deliver: DeliverMail,
     (data_dir, clock): (PathBuf, Arc<dyn Clock>),
 ) {
@@ -374,6 +376,11 @@ async fn run_maintenance(
             Err(error) => {
                 tracing::warn!(error = %ErrorChain::new(&error), "failed to purge texts that were removed long ago")
             }
+        }
+        match purge_exports.run().await {
+            Ok(0) => {}
+            Ok(deleted) => tracing::info!(deleted, "deleted the files of old exports"),
+            Err(error) => tracing::warn!(error = %ErrorChain::new(&error), "failed to delete old exports"),
         }
         match sweep.run().await {
             Ok(swept) if swept == SweepReport::default() => {}

@@ -350,6 +350,8 @@ pub async fn a_run_adds_what_is_new(harness: Harness) {
         source: "csv".to_owned(),
         name: source("csv"),
         state: ImportState::Running,
+        job: None,
+        upload: None,
         input: String::new(),
         progress: Progress::default(),
         report: None,

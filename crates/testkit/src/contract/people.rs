@@ -22,6 +22,8 @@ use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
 use roadmap_domain::usecase::erase_customer::{EraseCustomer, FinishErasures, KeepErasure, RecordExport};
 use roadmap_domain::usecase::merge_customers::MergeCustomers;
 
+use super::jobs::{asked, ended, exported};
+use crate::fakes::EmptyStorage;
 use crate::harness::{Harness, comment, customer_comment, draft, held_idea, largest_page, vote};
 
 const ANN: &str = "Ann@a.example";
@@ -245,7 +247,9 @@ pub async fn an_erasure_is_finished_once(harness: Harness) {
     harness.perform(scene.workspace, &erase(ErasedVotes::Keep, ErasedTexts::Keep)).await;
     let files = Arc::new(Files::default());
     *files.is_busy.lock().unwrap() = true;
-    let finish = FinishErasures::new(harness.executor.clone(), harness.subject.maintenance.clone(), files.clone());
+    let storage = Arc::new(EmptyStorage::default());
+    let maintenance = harness.subject.maintenance.clone();
+    let finish = FinishErasures::new(harness.executor.clone(), maintenance, files.clone(), harness.upload(&storage));
     assert_eq!(finish.run().await.unwrap(), (0, 1));
     *files.is_busy.lock().unwrap() = false;
     assert_eq!(finish.run().await.unwrap(), (1, 0));
@@ -264,6 +268,32 @@ pub async fn an_erasure_is_finished_once(harness: Harness) {
         assert_eq!(harness.perform(scene.workspace, &KeepErasure { record: record.clone() }).await, is_new);
     }
     assert_eq!(harness.count("erasures", scene.workspace).await, 2);
+}
+
+/// Import contract 8: exports that may hold the person are deleted, those of others stay, and one that is being written is
+/// awaited.
+pub async fn an_erasure_deletes_exports_with_people(harness: Harness) {
+    let scene = scene(&harness).await;
+    let bolt = harness.workspace("bolt").await;
+    let [with, without, other] = [(scene.workspace, false), (scene.workspace, true), (bolt, false)];
+    let mut files = Vec::new();
+    for ((workspace, without_people), number) in [with, without, other].into_iter().zip(90..) {
+        files.push(exported(&harness, workspace, without_people, number).await);
+    }
+    let running = harness.perform(scene.workspace, &asked(false)).await;
+    harness.perform(scene.workspace, &erase(ErasedVotes::Keep, ErasedTexts::Keep)).await;
+    let storage = Arc::new(EmptyStorage::default());
+    let (maintenance, found) = (harness.subject.maintenance.clone(), Arc::new(Files::default()));
+    let finish = FinishErasures::new(harness.executor.clone(), maintenance, found, harness.upload(&storage));
+    assert_eq!(finish.run().await.unwrap(), (0, 1));
+    assert_eq!(storage.take_deleted(), [files[0]]);
+    let last = ended(&harness, scene.workspace, running.id, 99).await;
+    assert_eq!(finish.run().await.unwrap(), (1, 0));
+    assert_eq!(storage.take_deleted(), [last]);
+    for (workspace, left) in [(scene.workspace, 1), (bolt, 1)] {
+        assert_eq!(harness.subject.reader.exports(workspace).await.unwrap().len(), left);
+        assert_eq!(harness.count("attachments", workspace).await, 1);
+    }
 }
 
 /// Undoing an import after a merge of customers takes their imported votes along.
@@ -288,5 +318,6 @@ crate::contract::cases!($ people {
     members_are_not_erased_and_former_ones_lose_their_names,
     mentions_are_the_texts_that_stay,
     an_erasure_is_finished_once,
+    an_erasure_deletes_exports_with_people,
     merged_customers_keep_where_votes_came_from,
 });

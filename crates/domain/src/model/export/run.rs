@@ -63,4 +63,16 @@ impl ExportRun {
     pub fn expires_at(&self) -> Timestamp {
         self.created_at.plus(Self::KEPT)
     }
+
+    /// Whether it is to be deleted, and is not shown until then. One that is still being written is not.
+    #[must_use]
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.state != ExportState::Running && self.expires_at() <= now
+    }
+
+    /// Whether addresses and names may be in it.
+    #[must_use]
+    pub fn holds_people(&self) -> bool {
+        !self.options.without_people
+    }
 }

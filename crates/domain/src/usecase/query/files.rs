@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::model::attachment::BlobKey;
     use crate::ports::mocks::{MockBlobs, MockReads};
-    use crate::usecase::fixtures::{attachment, links};
+    use crate::usecase::fixtures::{attachment, links, now};
     use crate::usecase::query::tests::run_query;
     use pollster::block_on;
 
@@ -204,6 +204,22 @@ mod tests {
         let url = locate(true, None).unwrap().url;
         let path = url.strip_prefix("https://acme.roadmap.example.com/files/").unwrap();
         assert!(path.ends_with("/a.png"), "{url}");
+    }
+
+    /// Import contract 10: the URL is valid for 15 minutes.
+    #[test]
+    fn a_file_of_a_job_is_located_for_fifteen_minutes() {
+        let locate = |presigned: Option<&'static str>| {
+            let mut blobs = MockBlobs::new();
+            blobs
+                .expect_presigned_url()
+                .withf(|key, life| *key == attachment().key && *life == Duration::from_secs(900))
+                .returning(move |_, _| Ok(presigned.map(str::to_owned)));
+            run_query(MockReads::new(), blobs, &LocateJobFile { file: &attachment(), links: &links() }).unwrap()
+        };
+        assert_eq!(locate(Some("https://bucket.example/a")), "https://bucket.example/a");
+        let (file, until) = (attachment(), now().plus(time::Duration::minutes(15)));
+        assert_eq!(locate(None), links().file(file.id, &file.filename, until));
     }
 
     #[test]
