@@ -5,6 +5,7 @@ pub(crate) mod audit_entries;
 pub(crate) mod changelogs;
 pub(crate) mod comments;
 pub(crate) mod customers;
+pub(crate) mod exports;
 pub(crate) mod feature_requests;
 pub(crate) mod held_posts;
 pub(crate) mod lanes;

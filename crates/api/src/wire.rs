@@ -6,6 +6,7 @@ pub(crate) mod audit;
 pub(crate) mod changelog;
 pub(crate) mod comment;
 pub(crate) mod customer;
+pub(crate) mod export;
 pub(crate) mod feature_request;
 pub(crate) mod held_post;
 pub(crate) mod import;
@@ -66,6 +67,11 @@ pub(crate) fn saved_ok<T: Serialize>(body: &T) -> SavedResponse {
 /// Returns the 201 of an operation that creates a record.
 pub(crate) fn saved_created<T: Serialize>(body: &T) -> SavedResponse {
     saved_response(StatusCode::CREATED, body)
+}
+
+/// Returns the 202 of an operation that begins something that takes a while.
+pub(crate) fn saved_accepted<T: Serialize>(body: &T) -> SavedResponse {
+    saved_response(StatusCode::ACCEPTED, body)
 }
 
 /// Serializes a response in the form that is saved for operation keys.

@@ -60,13 +60,16 @@ const ADDITIVE: [&str; 1] = ["subscribe"];
 const IRREVERSIBLE: [&str; 2] = ["mergeCustomer", "updateTag"];
 
 /// Operations that are no tools: the data of people, and files full of them, do not become part of a conversation.
-const NO_TOOLS: [&str; 8] = [
+const NO_TOOLS: [&str; 11] = [
+    "createExport",
     "createImport",
     "deleteImport",
     "eraseCustomer",
     "exportCustomer",
+    "listExports",
     "listImports",
     "runImport",
+    "showExport",
     "showImport",
     "undoImport",
 ];

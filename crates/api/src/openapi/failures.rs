@@ -82,6 +82,7 @@ fn all_failures() -> Vec<Failure> {
         unknown("UnknownLane", "The lane does not exist.", Resource::Lane),
         unknown("UnknownTag", "No feature request has the tag.", Resource::Tag),
         unknown("UnknownCustomer", "The customer does not exist.", Resource::Customer),
+        unknown("UnknownExport", "The export does not exist, or has expired.", Resource::Export),
         unknown("UnknownChangelog", "The changelog does not exist.", Resource::Changelog),
         unknown("UnknownImport", "The import does not exist.", Resource::Import),
         failure(
@@ -155,6 +156,11 @@ fn all_failures() -> Vec<Failure> {
             "OperationInProgressOrMember",
             "A request with the same operation key is still running, or the customer is a member of the team.",
             &[domain(RoadmapError::OperationInProgress), conflict(Conflict::IsMember)],
+        ),
+        failure(
+            "OperationInProgressOrExportRunning",
+            "A request with the same operation key is still running, or an export is.",
+            &[domain(RoadmapError::OperationInProgress), conflict(Conflict::ExportRunning)],
         ),
         failure("TooManyTagged", "Too many feature requests have the tag.", &[conflict(Conflict::TooManyTagged)]),
         failure(
@@ -339,6 +345,10 @@ failures! {
     CustomerErrors => ["UnknownCustomer"];
     /// Errors of erasing a customer.
     EraseErrors => ["OperationInProgressOrMember", "UnknownCustomer"];
+    /// Errors of requests that name an export.
+    ExportErrors => ["UnknownExport"];
+    /// Errors of asking for an export.
+    RequestExportErrors => ["OperationInProgressOrExportRunning"];
     /// Errors of requests that name a track.
     TrackErrors => ["UnknownTrack"];
     /// Errors of requests that name a lane.

@@ -213,6 +213,14 @@ pub(crate) fn erased_texts() -> Object {
     sent_choice(what, &ErasedTexts::ALL.map(ErasedTexts::name))
 }
 
+pub(crate) fn without_people() -> Object {
+    flag("Whether who customers and members are, and private notes, are left out. All numbers stay.")
+}
+
+pub(crate) fn without_notes() -> Object {
+    flag("Whether private notes are left out.")
+}
+
 /// The name of a record of the workspace.
 pub(crate) fn record_name() -> Object {
     line_schema(Name::MAX).build()
