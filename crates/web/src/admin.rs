@@ -9,6 +9,7 @@ pub(crate) mod customers;
 pub(crate) mod delete_request;
 pub(crate) mod edit_request;
 pub(crate) mod erasing;
+pub(crate) mod exports;
 pub(crate) mod image_field;
 pub(crate) mod imports;
 pub(crate) mod inbox;
@@ -58,6 +59,7 @@ pub(crate) enum Entry {
     ApiKeys,
     Settings,
     Import,
+    Exports,
     Mail,
     /// The audit log.
     Audit,
@@ -68,12 +70,18 @@ impl Entry {
     const fn concerns_mail(self) -> bool {
         match self {
             Self::Inbox | Self::Overview | Self::Changelogs | Self::Members | Self::Settings | Self::Mail => true,
-            Self::Customers | Self::Tags | Self::Tracks | Self::ApiKeys | Self::Import | Self::Audit => false,
+            Self::Customers
+            | Self::Tags
+            | Self::Tracks
+            | Self::ApiKeys
+            | Self::Import
+            | Self::Exports
+            | Self::Audit => false,
         }
     }
 
     /// All pages in their order.
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Inbox,
         Self::Overview,
         Self::Changelogs,
@@ -84,6 +92,7 @@ impl Entry {
         Self::ApiKeys,
         Self::Settings,
         Self::Import,
+        Self::Exports,
         Self::Mail,
         Self::Audit,
     ];
@@ -101,6 +110,7 @@ impl Entry {
             Self::ApiKeys => ("/admin/api-keys", "admin-api-keys"),
             Self::Settings => ("/admin/settings", "admin-settings"),
             Self::Import => ("/admin/imports", "admin-import"),
+            Self::Exports => ("/admin/exports", "admin-exports"),
             Self::Mail => ("/admin/mail", "admin-mail"),
             Self::Audit => ("/admin/audit", "admin-audit"),
         }
@@ -110,9 +120,14 @@ impl Entry {
     const fn is_for_admins(self) -> bool {
         match self {
             Self::Inbox | Self::Overview | Self::Changelogs | Self::Customers | Self::Tags => false,
-            Self::Tracks | Self::Members | Self::ApiKeys | Self::Settings | Self::Import | Self::Mail | Self::Audit => {
-                true
-            }
+            Self::Tracks
+            | Self::Members
+            | Self::ApiKeys
+            | Self::Settings
+            | Self::Import
+            | Self::Exports
+            | Self::Mail
+            | Self::Audit => true,
         }
     }
 }
@@ -192,7 +207,7 @@ mod tests {
 
     #[test]
     fn only_admins_have_the_pages_of_admins_in_their_navigation() {
-        for (role, pages) in [(Role::Admin, 11), (Role::Member, 5)] {
+        for (role, pages) in [(Role::Admin, 13), (Role::Member, 5)] {
             let member = Member {
                 id: MemberId::new(Uuid::from_u128(1)),
                 email: EmailAddress::parse("email", "ann@example.com").unwrap(),

@@ -40,7 +40,7 @@ pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
     [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
 
 /// What an action of the team has done, with the key of its sentence about `$count`.
-const TEAM: [(&str, &str); 68] = [
+const TEAM: [(&str, &str); 69] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
     ("untagged", "done-untagged"),
@@ -109,6 +109,7 @@ const TEAM: [(&str, &str); 68] = [
     ("mail-retried", "done-mail-retried"),
     ("mail-tested", "done-mail-tested"),
     ("shortcuts", "done-shortcuts"),
+    ("export-created", "done-export-created"),
 ];
 
 /// Returns the sentence about what an action on the portal has done. Anything unknown is none.

@@ -13,9 +13,9 @@ use roadmap_http::routing::{Access, Endpoint, register};
 
 use crate::actions::signed_out;
 use crate::admin::{
-    api_keys, audit, customer_texts, customers, delete_request, edit_request, erasing, imports, inbox, mail, members,
-    merge, new_request, overview, record_vote, settings, shortcuts, tags, team_changelogs, team_comment, team_request,
-    tracks, voters,
+    api_keys, audit, customer_texts, customers, delete_request, edit_request, erasing, exports, imports, inbox, mail,
+    members, merge, new_request, overview, record_vote, settings, shortcuts, tags, team_changelogs, team_comment,
+    team_request, tracks, voters,
 };
 use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
@@ -221,6 +221,9 @@ fn pages() -> Vec<Endpoint> {
         get("/admin/imports/{id}/undo", Admin, imports::ask_undo),
         post("/admin/imports/{id}/undo", FreshAdmin, imports::undo),
         get("/admin/imports/{id}/files/{file}", FreshAdmin, imports::download),
+        get("/admin/exports", Admin, exports::show),
+        post("/admin/exports", FreshAdmin, exports::create),
+        get("/admin/exports/{id}/file", FreshAdmin, exports::download),
         get("/admin/settings", Admin, settings::show),
         post("/admin/settings", Admin, settings::save),
         get("/admin/mail", Admin, mail::show),

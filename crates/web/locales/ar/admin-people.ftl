@@ -443,3 +443,27 @@ customer-erase-remove-votes = تُحذف ويُعاد العدّ.
 customer-erase-keep-texts = تبقى من دون اسم.
 customer-erase-remove-texts = تُحذف التعليقات والطلبات التي لم يشارك فيها غيره. أما الطلبات الأخرى فتفقد العنوان والوصف.
 done-customer-erased = مُحي العميل.
+
+# عمليات التصدير.
+exports-lead = كل ما في مساحة العمل هذه في ملف zip واحد: الطلبات والأصوات والتعليقات وسجل التغييرات والأشخاص والملفات. يمكن لتثبيت آخر استيراده، وتفتح برامج الجداول جداوله.
+exports-list = عمليات التصدير
+exports-none = لا يوجد تصدير.
+exports-kept = يُحذف كل تصدير بعد 24 ساعة من إنشائه، أو قبل ذلك إذا مُحي عميل قد يكون فيه.
+export-create-title = إنشاء تصدير جديد
+export-create = إنشاء تصدير
+export-without-people = بدون أشخاص
+export-without-people-hint = تُستبعد الأسماء والعناوين والملاحظات الخاصة. تبقى كل الأعداد. لا يُبحث عن الأسماء في النصوص.
+export-without-notes = بدون ملاحظات خاصة
+export-time = الوقت
+export-size = الحجم
+export-state = الحالة
+export-file = الملف
+export-running = قيد التنفيذ
+export-done = مكتمل
+export-failed = فشل
+export-download = تنزيل التصدير
+export-refresh = تحديث
+export-running-already = هناك تصدير قيد التنفيذ. يمكنك إنشاء تصدير آخر عند اكتماله.
+done-export-created = تجري كتابة التصدير. قد يستغرق ذلك بضع دقائق.
+size-kb = { $number } كيلوبايت
+size-mb = { $number } ميغابايت

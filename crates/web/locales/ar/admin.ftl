@@ -10,6 +10,7 @@ admin-members = الأعضاء
 admin-api-keys = مفاتيح API
 admin-settings = الإعدادات
 admin-mail = البريد
+admin-exports = التصدير
 admin-audit = سجل التدقيق
 admin-inbox-waiting = { $count ->
     [zero] لا شيء ينتظر الفريق

@@ -415,3 +415,27 @@ customer-erase-remove-votes = Sie werden gelöscht, und es wird neu gezählt.
 customer-erase-keep-texts = Sie bleiben ohne Namen.
 customer-erase-remove-texts = Kommentare verschwinden, ebenso Wünsche, an denen sonst niemand beteiligt ist. Andere Wünsche verlieren Titel und Beschreibung.
 done-customer-erased = Der Kunde ist gelöscht.
+
+# Exporte.
+exports-lead = Alles aus diesem Arbeitsbereich in einer Zip-Datei: Wünsche, Stimmen, Kommentare, Neuigkeiten, Personen und Dateien. Eine andere Installation kann sie importieren, und Tabellenprogramme öffnen ihre Tabellen.
+exports-list = Exporte
+exports-none = Es gibt keinen Export.
+exports-kept = Jeder Export wird 24 Stunden nach dem Erstellen gelöscht, oder früher, wenn ein Kunde gelöscht wird, der darin sein kann.
+export-create-title = Einen Export erstellen
+export-create = Export erstellen
+export-without-people = Ohne Personen
+export-without-people-hint = Namen, Adressen und private Notizen fehlen. Alle Zahlen bleiben. In Texten wird nicht nach Namen gesucht.
+export-without-notes = Ohne private Notizen
+export-time = Zeit
+export-size = Größe
+export-state = Status
+export-file = Datei
+export-running = Läuft
+export-done = Fertig
+export-failed = Fehlgeschlagen
+export-download = Export herunterladen
+export-refresh = Aktualisieren
+export-running-already = Ein Export läuft bereits. Sie können den nächsten erstellen, wenn er fertig ist.
+done-export-created = Der Export wird geschrieben. Das kann einige Minuten dauern.
+size-kb = { $number } kB
+size-mb = { $number } MB

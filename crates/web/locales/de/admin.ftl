@@ -10,6 +10,7 @@ admin-members = Mitglieder
 admin-api-keys = API-Schlüssel
 admin-settings = Einstellungen
 admin-mail = E-Mail
+admin-exports = Export
 admin-audit = Protokoll
 admin-inbox-waiting = { $count ->
     [one] { $number } wartet auf das Team

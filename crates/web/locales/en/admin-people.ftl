@@ -415,3 +415,27 @@ customer-erase-remove-votes = They are deleted, and what they were for is counte
 customer-erase-keep-texts = They stay without a name.
 customer-erase-remove-texts = Comments go, and so do feature requests in which nobody else took part. Other feature requests lose title and description.
 done-customer-erased = The customer is erased.
+
+# Exports.
+exports-lead = Everything of this workspace as one zip: feature requests, votes, comments, changelogs, people and files. Another installation can import it, and spreadsheets can open its tables.
+exports-list = Exports
+exports-none = There is no export.
+exports-kept = Each export is deleted 24 hours after it was created, or sooner if a customer is erased who may be in it.
+export-create-title = Create an export
+export-create = Create export
+export-without-people = Without people
+export-without-people-hint = Names, addresses and private notes are left out. All numbers stay. Texts are not searched for names.
+export-without-notes = Without private notes
+export-time = Time
+export-size = Size
+export-state = State
+export-file = File
+export-running = Running
+export-done = Done
+export-failed = Failed
+export-download = Download export
+export-refresh = Refresh
+export-running-already = An export is already running. You can create another one when it is done.
+done-export-created = The export is being written. It can take some minutes.
+size-kb = { $number } kB
+size-mb = { $number } MB

@@ -10,6 +10,7 @@ admin-members = Members
 admin-api-keys = API keys
 admin-settings = Settings
 admin-mail = Mail
+admin-exports = Export
 admin-audit = Audit
 admin-inbox-waiting = { $count ->
     [one] { $number } waits for the team

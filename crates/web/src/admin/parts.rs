@@ -1,5 +1,10 @@
 //! What several pages of the admin panel show: choices, tracks, people, files of comma-separated values.
 
+use actix_web::HttpResponse;
+use actix_web::body::SizedStream;
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, CROSS_ORIGIN_RESOURCE_POLICY,
+};
 use roadmap_domain::model::admin::InboxCounts;
 use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::audit::{Actor, ActorKind};
@@ -9,12 +14,14 @@ use roadmap_domain::model::id::{CustomerId, TrackId};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::spreadsheet;
+use roadmap_domain::usecase::query::files::ReadableFile;
 use roadmap_domain::usecase::upload_attachment::InMemory;
+use roadmap_http::content::body_stream;
 use roadmap_http::error::HttpError;
 
 use crate::context::Context;
 use crate::form::{MAX_IMAGE, Problems, UploadedFile};
-use crate::reply::Reply;
+use crate::reply::{NOSNIFF, PageResult, Reply};
 use crate::text::Text;
 
 /// An option of a select.
@@ -139,6 +146,31 @@ impl CsvFile {
     }
 }
 
+/// Returns a file of an import or an export, as a file to download.
+///
+/// # Errors
+/// 404 if its bytes are missing. Otherwise the storage fails.
+pub(crate) async fn download_reply(file: &ReadableFile) -> PageResult {
+    let chunks = file.read(None).await.map_err(HttpError::of_page)?;
+    let response = HttpResponse::Ok()
+        .insert_header((CONTENT_TYPE, file.content_headers.content_type.as_str()))
+        .insert_header((CONTENT_DISPOSITION, file.content_headers.content_disposition()))
+        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"))
+        .insert_header((CROSS_ORIGIN_RESOURCE_POLICY, "same-origin"))
+        .insert_header((CACHE_CONTROL, "private, no-store"))
+        .insert_header(NOSNIFF)
+        .body(SizedStream::new(file.attachment.byte_size, body_stream(chunks)));
+    Ok(Reply::other(response))
+}
+
+/// Returns the size of a file in words, rounded up.
+pub(crate) fn file_size(t: Text, bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => t.count("size-kb", bytes.div_ceil(1_000)),
+        _ => t.count("size-mb", bytes.div_ceil(1_000_000)),
+    }
+}
+
 /// Stores an image that was sent with a form. `None` if it is no image, or larger than `max` bytes: then the problem is
 /// that of its field.
 ///
@@ -198,6 +230,21 @@ mod tests {
         let mut file = CsvFile::new(&["name", "email"]);
         file.row(["x;=1+1", "a@b.example"]);
         assert_eq!(file.0, "\u{feff}\"name\",\"email\"\n\"x;'=1+1\",\"a@b.example\"\n");
+    }
+
+    #[test]
+    fn sizes_are_rounded_up() {
+        for (bytes, words) in [
+            (0, "0 kB"),
+            (1, "1 kB"),
+            (1_000, "1 kB"),
+            (999_001, "1,000 kB"),
+            (1_000_000, "1 MB"),
+            (1_000_001, "2 MB"),
+            (5_000_000_000, "5,000 MB"),
+        ] {
+            assert_eq!(file_size(Text::utc(Language::English), bytes), words);
+        }
     }
 
     #[test]
