@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::app::App;
+use crate::app::{App, eventually};
 use crate::browser::{Browser, path_of};
 
 /// The table of the pages, of which the rows are the test cases.
@@ -69,7 +69,16 @@ fn records(app: &App) -> BTreeMap<&'static str, String> {
         ("/admin/customers/", customer),
         ("/admin/members/", id(&members["members"][0])),
         ("/admin/api-keys/", id(&key[0])),
+        ("/admin/exports/", done_export(app)),
     ])
+}
+
+/// Asks for an export and waits until it is done. Returns its id.
+fn done_export(app: &App) -> String {
+    let asked = app.acme.post_export(&json!({ "export": {} })).is_ok();
+    let id = asked["export"]["id"].as_str().unwrap().to_owned();
+    eventually("the export is done", || app.acme.get_export(&id).json()["export"]["state"] == "done");
+    id
 }
 
 /// Everything that a form of the panel could change.
@@ -92,6 +101,7 @@ fn state(app: &App) -> Vec<Value> {
         app.acme.get_changelogs("").json(),
         app.acme.get_setting().json(),
         app.acme.get_portal().json(),
+        app.acme.get_exports("").json()["total_count"].clone(),
         without_use(roadmap(&["api-key", "list"])),
         roadmap(&["mail", "status"]),
     ]

@@ -19,7 +19,7 @@ use crate::document::{self, Exchange};
 pub const BASE_HOST: &str = "roadmap.example.com";
 
 /// Secret of all servers unless a test sets another one.
-const SECRET: &str = "a secret that only tests would ever use";
+pub const SECRET: &str = "a secret that only tests would ever use";
 
 /// Longest wait for something that should happen at once.
 pub const WAIT_LIMIT: Duration = Duration::from_secs(60);
@@ -625,6 +625,18 @@ impl Client {
         self.send("POST", &format!("/api/external/v1/customers/{id}/erase"), body)
     }
 
+    pub fn post_export(&self, body: &Value) -> Response {
+        self.send("POST", "/api/external/v1/exports", body)
+    }
+
+    pub fn get_exports(&self, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/exports?{query}"))
+    }
+
+    pub fn get_export(&self, id: &str) -> Response {
+        self.get(&format!("/api/external/v1/exports/{id}"))
+    }
+
     pub fn get_tags(&self, query: &str) -> Response {
         self.get(&format!("/api/external/v1/tags?{query}"))
     }
@@ -860,7 +872,7 @@ impl Response {
     /// Asserts a successful response and returns its body.
     #[track_caller]
     pub fn is_ok(&self) -> Value {
-        assert!(matches!(self.status, 200 | 201), "{} {}", self.status, self.text());
+        assert!(matches!(self.status, 200..=202), "{} {}", self.status, self.text());
         assert_eq!(self.header("content-type"), Some("application/json"));
         self.json()
     }

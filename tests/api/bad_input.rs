@@ -734,6 +734,12 @@ fn the_table_of_fields_is_complete() {
             assert_eq!(fields, ["operation_key", "texts", "votes"]);
             continue;
         }
+        // One runs at a time. `exports.rs` sends invalid fields.
+        if endpoint.path.ends_with("/exports") {
+            fields.sort_unstable();
+            assert_eq!(fields, ["export", "operation_key"]);
+            continue;
+        }
         // Nor can this. `tags.rs` sends invalid fields.
         if endpoint.path.ends_with("/tags/{name}") {
             fields.sort_unstable();

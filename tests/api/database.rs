@@ -182,6 +182,23 @@ impl Data {
         id.clone()
     }
 
+    /// Adds an export that has failed just now to the workspace of a feature request. Returns its id.
+    pub fn failed_export(&self, request: &str) -> String {
+        let (of_request, request) = (hex("id"), request.replace('-', ""));
+        let (now, no) = if *ON_POSTGRES { ("now()", "false") } else { ("unixepoch() * 1000", "0") };
+        let known = |what: &str| self.rows(&format!("SELECT {what} FROM exports"));
+        let before = known(&uuid_text("id"));
+        self.execute(&format!(
+            "INSERT INTO exports (workspace_id, id, state, without_people, without_notes, holder, created_at, seen_at, ended_at)
+             SELECT workspace_id, {id}, 'failed', {no}, {no}, id, {now}, {now}, {now} FROM feature_requests
+             WHERE {of_request} = '{request}'",
+            id = random_id(),
+        ));
+        let new: Vec<String> = known(&uuid_text("id")).into_iter().filter(|id| !before.contains(id)).collect();
+        let [id] = new.as_slice() else { panic!("{new:?}") };
+        id.clone()
+    }
+
     /// Blocks all writes until the lock is dropped. Reads continue.
     pub fn lock(&self) -> Lock {
         match &self.database {

@@ -16,13 +16,16 @@ pub struct Endpoint {
 }
 
 /// What only keys with the scope `manage` may do.
-pub const MANAGED: [(&str, &str); 16] = [
+pub const MANAGED: [(&str, &str); 19] = [
     ("GET", "/api/external/v1/portal"),
     ("PATCH", "/api/external/v1/portal"),
     ("PUT", "/api/external/v1/synonyms"),
     ("GET", "/api/external/v1/audit_entries"),
     ("GET", "/api/external/v1/customers/{id}/export"),
     ("POST", "/api/external/v1/customers/{id}/erase"),
+    ("GET", "/api/external/v1/exports"),
+    ("POST", "/api/external/v1/exports"),
+    ("GET", "/api/external/v1/exports/{id}"),
     ("DELETE", "/api/external/v1/feature_requests/{id}"),
     ("DELETE", "/api/external/v1/changelogs/{id}"),
     ("DELETE", "/api/external/v2/attachments/{id}"),
@@ -68,6 +71,8 @@ pub struct Records {
     pub attachment: String,
     /// A signed reference to that file.
     pub signed_id: String,
+    /// An export that has failed.
+    pub export: String,
     /// A tag of `held`.
     pub tag: String,
     /// A name that no record has.
@@ -120,6 +125,7 @@ impl Records {
             other_customer: text(&customer(&other)),
             attachment: text(&attachment["id"]),
             signed_id: text(&attachment["signed_id"]),
+            export: app.data.failed_export(&request),
             tag,
             free_name: format!("Free {name}"),
             email,
@@ -148,6 +154,7 @@ impl Records {
             other_customer: id(),
             attachment: id(),
             signed_id: "forged".to_owned(),
+            export: id(),
             tag: "unknown".to_owned(),
             free_name: "Free".to_owned(),
             email: "nobody@example.com".to_owned(),
@@ -260,6 +267,7 @@ impl Endpoint {
             ("changelogs", _) => &records.changelog,
             ("customers", _) => &records.customer,
             ("attachments", _) => &records.attachment,
+            ("exports", _) => &records.export,
             ("tags", _) => &records.tag,
             _ => panic!("no record for {}", self.path),
         };

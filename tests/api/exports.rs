@@ -10,7 +10,15 @@ use image::{ImageFormat, RgbaImage};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::app::{App, eventually, form_with, roadmap_command, run};
+use roadmap_domain::model::id::{WorkspaceId, parse_uuid};
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::signed_reference::{Purpose, ReferenceSigner, Secret};
+
+use crate::app::{
+    App, Client, Response, SECRET, eventually, files_below, form_with, has_keys, in_parallel, is_id, is_timestamp,
+    roadmap_command, run,
+};
+use crate::browser::{Browser, hidden, path_of, shows};
 use crate::database::{Data, ON_POSTGRES, sql_timestamp, uuid_text};
 use crate::demo::demo;
 use crate::shared::column;
@@ -51,7 +59,11 @@ pub struct Archive {
 
 impl Archive {
     fn open(path: &Path) -> Self {
-        let mut zip = zip::ZipArchive::new(std::fs::File::open(path).expect("the archive")).expect("a zip");
+        Self::read(std::fs::read(path).expect("the archive"))
+    }
+
+    fn read(content: Vec<u8>) -> Self {
+        let mut zip = zip::ZipArchive::new(Cursor::new(content)).expect("a zip");
         let (mut names, mut contents) = (Vec::new(), BTreeMap::new());
         for place in 0..zip.len() {
             let mut entry = zip.by_index(place).expect("an entry");
@@ -624,6 +636,341 @@ fn what_cannot_be_restored_leaves_nothing() {
     assert!(refused.stderr.contains("has restored an export"), "{}", refused.stderr);
 }
 
+/// Asks for an export, and waits until it has ended.
+#[track_caller]
+fn requested(client: &Client, options: &Value) -> Value {
+    let asked = client.post_export(&json!({ "export": options })).is_ok();
+    let id = asked["export"]["id"].as_str().expect("an id");
+    let shown = || client.get_export(id).is_ok()["export"].clone();
+    eventually("the export has ended", || shown()["state"] != "running");
+    shown()
+}
+
+/// Downloads an export without a key.
+fn downloaded(app: &App, export: &Value) -> Response {
+    Browser::new(app).get(&path_of(export["download_url"].as_str().expect("a URL")))
+}
+
+/// Import contract 10: `POST /exports` writes what the command writes; the URL needs no key and is another one each time.
+#[test]
+fn an_export_is_written_on_request() {
+    let app = App::start();
+    fill(&app);
+    let asked = app.acme.post_export(&json!({ "export": {} }));
+    assert_eq!(asked.status, 202, "{}", asked.text());
+    let asked = asked.json()["export"].clone();
+    let keys =
+        ["id", "state", "without_people", "without_notes", "byte_size", "download_url", "created_at", "expires_at"];
+    has_keys(&asked, &keys);
+    is_id(&asked["id"]);
+    let nothing = Value::Null;
+    assert_eq!((&asked["state"], &asked["byte_size"], &asked["download_url"]), (&json!("running"), &nothing, &nothing));
+    let (created, expires) = (asked["created_at"].as_str().unwrap(), asked["expires_at"].as_str().unwrap());
+    for time in [&asked["created_at"], &asked["expires_at"]] {
+        is_timestamp(time);
+    }
+    assert!(created[11..] == expires[11..] && created[..10] < expires[..10], "{created} {expires}");
+    let id = asked["id"].as_str().unwrap();
+    let shown = || app.acme.get_export(id).is_ok()["export"].clone();
+    eventually("the export is done", || shown()["state"] == "done");
+    let (first, second) = (shown(), {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        shown()
+    });
+    assert_ne!(first["download_url"], second["download_url"]);
+    let file = downloaded(&app, &first);
+    assert_eq!((file.status, json!(file.bytes.len())), (200, first["byte_size"].clone()));
+    assert_eq!(file.bytes, downloaded(&app, &second).bytes);
+    for (name, value) in [
+        ("content-type", "application/zip"),
+        ("content-disposition", "attachment; filename=\"acme-export.zip\""),
+        ("x-content-type-options", "nosniff"),
+        ("content-security-policy", "default-src 'none'; frame-ancestors 'none'; sandbox"),
+        ("cross-origin-resource-policy", "same-origin"),
+    ] {
+        let found = file.header(name).unwrap_or_default();
+        assert!(found.starts_with(value), "{name}: {found}");
+    }
+    let (asked, command) = (Archive::read(file.bytes), export(app.data_dir(), "all.zip", &[]));
+    assert_eq!((&asked.names, asked.lasting()), (&command.names, command.lasting()));
+    assert_eq!(asked.manifest()["entries"], command.manifest()["entries"]);
+
+    let list = app.acme.get_exports("page_size=1").is_ok();
+    assert_eq!(
+        (&list["total_count"], &list["total_pages"], &list["exports"][0]["id"]),
+        (&json!(1), &json!(1), &json!(id))
+    );
+    assert_eq!(app.acme.get_exports("page=2").is_ok()["exports"], json!([]));
+    let entries = app.acme.get_audit_entries(&format!("subject={id}")).is_ok();
+    let entry = &entries["audit_entries"][0];
+    assert_eq!((&entry["action"], &entry["actor"]["kind"]), (&json!("export.create"), &json!("api_key")));
+    let left = files_below(app.data_dir()).into_iter().filter(|path| path.extension().is_some_and(|end| end == "zip"));
+    assert_eq!(left.count(), 1, "only that of the command");
+    app.has_logged_no_failure();
+}
+
+/// Import contract 10: one at a time, and invalid fields are named.
+#[test]
+fn one_export_runs_at_a_time() {
+    let app = App::start();
+    fill(&app);
+    let responses = in_parallel(4, |_| app.acme.post_export(&json!({ "export": {} })));
+    let (asked, refused): (Vec<_>, Vec<_>) = responses.iter().partition(|response| response.status == 202);
+    assert_eq!((asked.len(), refused.len()), (1, 3));
+    for response in refused {
+        response.is_error(409, "Export is already running.");
+    }
+    let is_running = || app.count("SELECT count(*) FROM exports WHERE state = 'running'") == 1;
+    eventually("the export is done", || !is_running());
+    for (body, message) in [
+        (json!({}), "param is missing or the value is empty or invalid: export"),
+        (json!({ "export": 7 }), "export must be an object"),
+        (json!({ "export": { "without_people": "no" } }), "without_people must be a boolean"),
+        (json!({ "export": { "without_notes": 1 } }), "without_notes must be a boolean"),
+    ] {
+        app.acme.post_export(&body).is_error(422, message);
+    }
+    app.acme.get_exports("cursor=").is_error(422, "cursor cannot be given for exports");
+    requested(&app.acme, &json!({ "without_notes": null }));
+    assert_eq!(app.acme.get_exports("").is_ok()["total_count"], 2);
+}
+
+/// Import contract 10: only keys with `manage` of the workspace; a URL that is forged, of another workspace or old leads
+/// nowhere.
+#[test]
+fn nobody_else_gets_an_export() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    let bolt = Client { key: Some(app.key("bolt", &["--scope", "manage"])), ..bolt };
+    let export = requested(&app.acme, &json!({}));
+    let id = export["id"].as_str().unwrap();
+    for scope in ["read", "write"] {
+        let client = app.client("acme", &app.key("acme", &["--scope", scope]));
+        for response in [client.post_export(&json!({ "export": {} })), client.get_exports(""), client.get_export(id)] {
+            response.is_error(403, "API Key does not have the required scope");
+        }
+    }
+    for id in [id, "x", "01890a5d-ac96-774b-bcce-b302099a8057"] {
+        bolt.get_export(id).is_error(404, "Export does not exist.");
+    }
+    assert_eq!(bolt.get_exports("").is_ok()["exports"], json!([]));
+    let anonymous = Client { key: None, ..app.acme.clone() };
+    anonymous.get_export(id).is_error(401, "Could not authenticate, invalid API Key");
+
+    let path = path_of(export["download_url"].as_str().unwrap());
+    assert_eq!(anonymous.get(&path).status, 200);
+    let elsewhere = Client { key: None, ..bolt };
+    elsewhere.get(&path).is_error(404, "Not found");
+    let [_, _, token, name] = &path.split('/').collect::<Vec<_>>()[..] else { panic!("{path}") };
+    let forged =
+        format!("/files/{}{}/{name}", &token[..token.len() - 3], if token.ends_with("AAA") { "BBB" } else { "AAA" });
+    anonymous.get(&forged).is_error(404, "Not found");
+    let uuid = |query: &str| parse_uuid("id", &app.sql(query)[0]).unwrap();
+    let workspace =
+        WorkspaceId::new(uuid(&format!("SELECT {} FROM workspaces WHERE subdomain = 'acme'", uuid_text("id"))));
+    let file = uuid(&format!("SELECT {} FROM attachments WHERE job_id IS NOT NULL", uuid_text("id")));
+    let signer = ReferenceSigner::new(Secret::parse("secret", SECRET).unwrap(), Vec::new());
+    for (until, status) in [("2020-01-01T00:00:00.000Z", 404), ("2100-01-01T00:00:00.000Z", 200)] {
+        let until = Timestamp::parse(until).unwrap();
+        let token = signer.sign_with_expiry(Purpose::File, workspace, file, until);
+        assert_eq!(anonymous.get(&format!("/files/{token}/{name}")).status, status);
+    }
+    // It is no upload.
+    app.acme.get_attachment(&file.to_string()).is_error(404, "Attachment does not exist.");
+    app.acme.delete_attachment(&file.to_string()).is_error(404, "Attachment does not exist.");
+}
+
+/// Import contract 6 and 10: an export without people has no address.
+#[test]
+fn a_requested_export_without_people_has_no_address() {
+    let app = App::start();
+    fill(&app);
+    for (options, has_people) in [(json!({}), true), (json!({ "without_people": true, "without_notes": true }), false)]
+    {
+        let export = requested(&app.acme, &options);
+        assert_eq!((&export["without_people"], &export["without_notes"]), (&json!(!has_people), &json!(!has_people)));
+        let archive = Archive::read(downloaded(&app, &export).bytes);
+        let everything: Vec<u8> = archive.contents.values().flatten().copied().collect();
+        let everything = String::from_utf8_lossy(&everything);
+        for person in ["ann@", "bob@", "olga@", "Olga", "=Eve", "Deal of 10"] {
+            assert_eq!(everything.contains(person), has_people, "{person}");
+        }
+    }
+}
+
+/// Import contract 9: admins with a recent sign-in create and download exports on a page.
+#[test]
+fn exports_are_on_a_page_of_the_panel() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark mode");
+    let note = json!({ "body": "Deal of 10", "author_email": "olga@acme.example" });
+    post(
+        &app,
+        request["id"].as_str().unwrap(),
+        &json!({ "customer": { "email": "ann@a.example" }, "reference_note": note }),
+    );
+    let path = "/admin/exports";
+    let olga = Browser::signed_in(&app, "olga@acme.example");
+    let page = olga.page(path);
+    shows(&page, &["Export</h1>", "Without people", "Without private notes", "Create export", "There is no export."]);
+    assert!(olga.page("/admin/mail").contains("<a href=\"/admin/exports\">Export"), "{page}");
+    let key = hidden(&page, "operation_key");
+    let fields = [("operation_key", key.as_str()), ("without_notes", "on")];
+    for _ in 0..2 {
+        assert_eq!(olga.submit(path, &fields), "/admin/exports?done=export-created");
+    }
+    assert_eq!(app.count("SELECT count(*) FROM exports"), 1, "a form that is sent twice does one thing");
+    shows(&olga.page("/admin/exports?done=export-created"), &["The export is being written."]);
+    eventually("the export is done", || olga.page(path).contains("Download export"));
+    let page = olga.page(path);
+    shows(&page, &["Done", "Without private notes", "kB", "24 hours"]);
+    assert!(!page.contains("data-refresh") && !page.contains(">Refresh<"), "{page}");
+    let exports = app.acme.get_exports("").is_ok();
+    let file = format!("/admin/exports/{}/file", exports["exports"][0]["id"].as_str().unwrap());
+    assert!(page.contains(&format!("<a href=\"{file}\"")), "{page}");
+    let response = olga.get(&file);
+    assert_eq!((response.status, response.header("cache-control")), (200, Some("private, no-store")));
+    let disposition = response.header("content-disposition").unwrap();
+    assert!(disposition.starts_with("attachment; filename=\"acme-export.zip\""), "{disposition}");
+    let (asked, command) = (Archive::read(response.bytes), export(app.data_dir(), "n.zip", &["--without-notes"]));
+    assert_eq!((&asked.names, asked.lasting()), (&command.names, command.lasting()));
+    for missing in ["01890a5d-ac96-774b-bcce-b302099a8057", "x"] {
+        assert_eq!(olga.get(&format!("/admin/exports/{missing}/file")).status, 404);
+    }
+
+    let no = if *ON_POSTGRES { "false" } else { "0" };
+    app.data.execute(&format!(
+        "INSERT INTO exports (workspace_id, id, state, without_people, without_notes, holder, created_at, seen_at)
+         SELECT workspace_id, holder, 'running', {no}, {no}, holder, created_at, {} FROM exports",
+        sql_timestamp("4000000000000")
+    ));
+    let page = olga.page(path);
+    shows(&page, &["Running", "Refresh", "data-refresh"]);
+    let again = olga.post(path, &[("without_people", "on")]);
+    assert_eq!(again.status, 409);
+    shows(&again.text(), &["An export is already running."]);
+    assert!(again.text().contains("name=\"without_people\" value=\"on\" checked"), "{}", again.text());
+
+    app.data.age_sessions();
+    let page = olga.page(path);
+    assert!(page.contains("Sign in again") && !page.contains("Create export"), "{page}");
+    for response in [olga.get(&file), olga.post(path, &[])] {
+        assert_eq!((response.status, response.header("location")), (303, Some("/sign-in?next=%2Fadmin")));
+    }
+}
+
+/// Rows and stored content of exports.
+fn stored(app: &App) -> (i64, i64, usize) {
+    let files = files_below(&app.data_dir().join("blobs")).len();
+    (
+        app.count("SELECT count(*) FROM exports"),
+        app.count("SELECT count(*) FROM attachments WHERE job_id IS NOT NULL"),
+        files,
+    )
+}
+
+/// Import contract 8: erasing a person deletes the exports that may hold them.
+#[test]
+fn erasing_a_person_deletes_exports_with_people() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark mode");
+    app.acme.vote(request["id"].as_str().unwrap(), "zelda@hyrule.example");
+    let with = requested(&app.acme, &json!({}));
+    let without = requested(&app.acme, &json!({ "without_people": true }));
+    assert_eq!(stored(&app), (2, 2, 2));
+    let erase = ["customer", "erase", "--workspace", "acme", "zelda@hyrule.example", "--yes"];
+    app.roadmap(&erase).json();
+    let id = |export: &Value| export["id"].as_str().unwrap().to_owned();
+    app.acme.get_export(&id(&with)).is_error(404, "Export does not exist.");
+    assert_eq!(downloaded(&app, &with).status, 404);
+    assert_eq!(downloaded(&app, &without).status, 200);
+    assert_eq!(stored(&app), (1, 1, 1));
+}
+
+/// Import contract 9: an export is deleted after 24 hours, and not offered any more.
+#[test]
+fn an_export_expires_after_a_day() {
+    let mut app = App::start();
+    let export = requested(&app.acme, &json!({}));
+    let olga = Browser::signed_in(&app, "olga@acme.example");
+    let id = export["id"].as_str().unwrap();
+    let file = format!("/admin/exports/{id}/file");
+    assert_eq!(olga.get(&file).status, 200);
+    let day = if *ON_POSTGRES { "interval '1 day'" } else { "86400000" };
+    app.data.execute(&format!("UPDATE exports SET created_at = created_at - {day}"));
+    app.acme.get_export(id).is_error(404, "Export does not exist.");
+    assert_eq!(app.acme.get_exports("").is_ok()["total_count"], 0);
+    assert_eq!((olga.get(&file).status, olga.page("/admin/exports").contains("Download export")), (404, false));
+    assert_eq!(stored(&app), (1, 1, 1));
+    app.restart();
+    eventually("the export is deleted", || stored(&app) == (0, 0, 0));
+}
+
+/// Import contract 9: the storage budget holds.
+#[test]
+fn an_export_over_the_budget_fails() {
+    let app = App::with(&[], &[("ROADMAP_STORAGE_FILES", "1KB")]);
+    app.acme.feature_request("Dark mode");
+    let export = requested(&app.acme, &json!({}));
+    assert_eq!(
+        (&export["state"], &export["byte_size"], &export["download_url"]),
+        (&json!("failed"), &Value::Null, &Value::Null)
+    );
+    assert_eq!(stored(&app), (1, 0, 0));
+    let log = std::fs::read_to_string(app.data_dir().join("server.log")).unwrap();
+    assert!(log.contains("Storage for files is used up"), "{log}");
+}
+
+/// Asks for an export that lasts for a while, and waits until a process works on it. Returns its id.
+fn underway(app: &App) -> String {
+    // Another one, if it was done at once.
+    for _ in 0..20 {
+        let asked = app.acme.post_export(&json!({ "export": {} })).is_ok();
+        let id = asked["export"]["id"].as_str().unwrap().to_owned();
+        let is = |what: &str| {
+            app.count(&format!("SELECT count(*) FROM exports WHERE {} = '{id}' AND {what}", uuid_text("id"))) == 1
+        };
+        eventually("the export is taken", || is("(state <> 'running' OR seen_at >= created_at)"));
+        if is("state = 'running'") {
+            return id;
+        }
+    }
+    panic!("every export was done at once");
+}
+
+/// Import contract 9: a process that dies or stops leaves its export to another one.
+#[test]
+fn another_process_ends_an_export() {
+    let mut app = App::start();
+    let posts = app.data_dir().join("posts.csv");
+    let rows: String = (0..4_000).map(|number| format!("{number},Idea {number},{}\n", "word ".repeat(60))).collect();
+    std::fs::write(&posts, format!("id,title,description\n{rows}")).unwrap();
+    app.roadmap(&["import", "csv", posts.to_str().unwrap(), "--workspace", "acme"]).json();
+    let is_running = |app: &App| app.count("SELECT count(*) FROM exports WHERE state = 'running'") == 1;
+
+    let id = underway(&app);
+    app.kill();
+    assert!(is_running(&app));
+    app.restart();
+    // Nobody takes it over before the process has had its time.
+    assert_eq!(app.acme.get_export(&id).is_ok()["export"]["state"], "running");
+    app.acme.post_export(&json!({ "export": {} })).is_error(409, "Export is already running.");
+    let shown = |app: &App, id: &str| app.acme.get_export(id).is_ok()["export"].clone();
+    eventually("another process has ended it", || shown(&app, &id)["state"] == "done");
+    let archive = Archive::read(downloaded(&app, &shown(&app, &id)).bytes);
+    assert_eq!(archive.records("feature_requests").len(), 4_000);
+    assert_eq!(app.count(&format!("SELECT count(*) FROM attachments WHERE {} = '{id}'", uuid_text("job_id"))), 1);
+
+    let id = underway(&app);
+    app.terminate();
+    app.wait_for_exit();
+    assert!(is_running(&app));
+    let released = app.count("SELECT count(*) FROM exports WHERE state = 'running' AND seen_at < created_at");
+    assert_eq!(released, 1, "a process that stops says so");
+    app.restart();
+    eventually("it goes on at once", || shown(&app, &id)["state"] == "done");
+}
+
 /// A table, its file of the export, and pairs of a column and a key of its records.
 type ExportedTable = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
@@ -839,6 +1186,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("company_tallies", "counted from votes"),
     ("confirmed_addresses", "sign-ins"),
     ("counted_mails", "mail that was asked for in the last day"),
+    ("exports", "exports that were asked for here, for a day"),
     ("erasures", "who was erased here, as hashes that only the secret here can compare"),
     ("imports", "runs of imports, whose folders are here; imported has what they have made"),
     ("mail_hours", "how much mail was sent in the last day"),
@@ -863,6 +1211,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("track_tallies", "counted from feature requests"),
     ("workspace_usage", "counted from records and files"),
     ("attachments.key attachments.service_name", "where the installation stores the content"),
+    ("attachments.job_id", "whose file it is, of an import or an export here; these are no uploads"),
     ("customers.email_folded customers.name_folded", "derived from address and name"),
     ("customers.import_id votes.import_id followers.import_id imported.import_id", "the run here that has made it"),
     ("feature_requests.row_number feature_requests.root_id feature_requests.was_merged", "derived from merged_into_id"),

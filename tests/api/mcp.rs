@@ -147,7 +147,11 @@ fn post_to(target: &str, client: &Client, headers: &[(&str, &str)], body: &Value
 
 /// Returns the endpoints that are tools: not those with the data of people.
 fn with_tools() -> Vec<Endpoint> {
-    let is_of_people = |path: &str| path.ends_with("/customers/{id}/export") || path.ends_with("/customers/{id}/erase");
+    let is_of_people = |path: &str| {
+        path.contains("v1/exports")
+            || path.ends_with("/customers/{id}/export")
+            || path.ends_with("/customers/{id}/erase")
+    };
     endpoints().into_iter().filter(|endpoint| !is_of_people(endpoint.path)).collect()
 }
 

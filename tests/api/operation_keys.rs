@@ -421,7 +421,7 @@ fn while_another_process_writes_reads_succeed_and_writes_get_503() {
 }
 
 /// All endpoints that take an operation key, in the order of the document.
-const TAKING_KEYS: [&str; 27] = [
+const TAKING_KEYS: [&str; 28] = [
     "POST /changelogs",
     "PATCH /changelogs/{id}",
     "POST /changelogs/{id}/publish",
@@ -431,6 +431,7 @@ const TAKING_KEYS: [&str; 27] = [
     "PATCH /customers/{id}",
     "POST /customers/{id}/erase",
     "POST /customers/{id}/merge",
+    "POST /exports",
     "POST /feature_requests",
     "PATCH /feature_requests/{id}",
     "POST /feature_requests/{id}/approve",

@@ -26,6 +26,8 @@ export async function findRecords(service) {
   const { members } = await api("/members");
   const { tags } = await api("/tags?page_size=2");
   const keys = service.run("api-key", "list", "--workspace", "demo");
+  const { export: asked } = await service.must("demo", "POST", "/exports", { export: { without_notes: true } });
+  await eventually("the export is done", async () => (await api(`/exports/${asked.id}`)).export.state === "done");
   return {
     request: pathOf(request),
     target: target.id,
@@ -97,6 +99,7 @@ export function adminViews({ records, held }) {
   add("revoke a key", `${records.key}/revoke`);
   add("settings", "/admin/settings");
   add("mail", "/admin/mail");
+  add("exports", "/admin/exports");
   add("audit", "/admin/audit");
   add("not found", "/admin/feature_requests/999999-nothing", { status: 404, isWeighed: false });
 
