@@ -320,16 +320,17 @@ mod tests {
     }
 
     /// A unit with exports, of which these are deleted.
-    fn forgetting(exports: Vec<ExportRun>, deleted: &'static [u128]) -> MockUnit {
+    fn forgetting(exports: Vec<ExportRun>, deleted: &[u128]) -> MockUnit {
+        let (count, deleted) = (deleted.len(), deleted.to_vec());
         let mut unit = unit(exports, None);
-        let is_deleted = |id: &Uuid| deleted.contains(&id.as_u128());
+        let of_jobs = deleted.clone();
         unit.expect_delete_job_files()
-            .withf(move |job| is_deleted(job))
-            .times(deleted.len())
+            .withf(move |job| of_jobs.contains(&job.as_u128()))
+            .times(count)
             .returning(|job| Ok(vec![file(job.as_u128())]));
         unit.expect_delete_export()
-            .withf(move |export| is_deleted(&export.uuid()))
-            .times(deleted.len())
+            .withf(move |export| deleted.contains(&export.uuid().as_u128()))
+            .times(count)
             .returning(|_| Ok(()));
         unit
     }
