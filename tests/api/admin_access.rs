@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::app::{App, eventually};
+use crate::app::{App, FORM_TYPE, eventually, form_with};
 use crate::browser::{Browser, path_of};
 
 /// The table of the pages, of which the rows are the test cases.
@@ -24,11 +24,8 @@ struct Route {
 fn routes() -> Vec<Route> {
     let rows = TABLE.lines().map(str::trim);
     let row = |line: &'static str| {
-        let (method, rest) = match (line.strip_prefix("get(\""), line.strip_prefix("post(\"")) {
-            (Some(rest), _) => ("GET", rest),
-            (_, Some(rest)) => ("POST", rest),
-            _ => return None,
-        };
+        let kinds = [("get(\"", "GET"), ("post(\"", "POST"), ("upload(\"", "POST")];
+        let (method, rest) = kinds.into_iter().find_map(|(start, method)| Some((method, line.strip_prefix(start)?)))?;
         let (path, rest) = rest.split_once('"')?;
         let who = rest.trim_start_matches(", ").split(',').next()?;
         path.starts_with("/admin").then_some(Route { method, path, who })
@@ -70,7 +67,17 @@ fn records(app: &App) -> BTreeMap<&'static str, String> {
         ("/admin/members/", id(&members["members"][0])),
         ("/admin/api-keys/", id(&key[0])),
         ("/admin/exports/", done_export(app)),
+        ("/admin/imports/", uploaded_import(app)),
     ])
+}
+
+/// Uploads a file to import. Returns the id of the import.
+fn uploaded_import(app: &App) -> String {
+    let start = "--limit\r\nContent-Disposition: form-data; name=\"source\"\r\n\r\ncsv\r\n";
+    let form = [start.as_bytes(), &form_with("a.csv", b"title\nDark mode\n")].concat();
+    let headers = [("Content-Type", FORM_TYPE)];
+    let uploaded = app.acme.request("POST", "/api/external/v2/imports", &headers, Some(&form)).expect("a response");
+    uploaded.is_ok()["import"]["id"].as_str().unwrap().to_owned()
 }
 
 /// Asks for an export and waits until it is done. Returns its id.
@@ -102,6 +109,7 @@ fn state(app: &App) -> Vec<Value> {
         app.acme.get_setting().json(),
         app.acme.get_portal().json(),
         app.acme.get_exports("").json()["total_count"].clone(),
+        app.acme.get("/api/external/v2/imports").json(),
         without_use(roadmap(&["api-key", "list"])),
         roadmap(&["mail", "status"]),
     ]
@@ -148,7 +156,7 @@ fn every_page_of_the_panel_is_for_its_members() {
             assert_eq!(response.status, 403, "member {route:?}");
             assert!(response.text().contains("Only admins can see this page"), "{}", response.text());
         }
-        if route.method == "GET" && route.path != "/admin/covers/{id}/{name}" {
+        if route.method == "GET" && route.path != "/admin/covers/{id}/{name}" && !route.path.contains("{file}") {
             let allowed = if is_for_admins { vec![&admin] } else { vec![&member, &admin] };
             for browser in allowed {
                 assert_eq!(ask(browser).status, 200, "{route:?} {}", ask(browser).text());
@@ -176,7 +184,12 @@ fn every_page_of_the_panel_is_for_its_members() {
 /// Fills in the record of a route's path.
 fn path_with(route: &Route, records: &BTreeMap<&'static str, String>) -> String {
     let record = records.iter().find(|(start, _)| route.path.starts_with(**start)).map_or("", |(_, id)| id.as_str());
-    route.path.replace("{slug}", record).replace("{id}", record).replace("{name}", "cover.png")
+    route
+        .path
+        .replace("{slug}", record)
+        .replace("{id}", record)
+        .replace("{name}", "cover.png")
+        .replace("{file}", record)
 }
 
 #[test]

@@ -199,6 +199,29 @@ impl Data {
         id.clone()
     }
 
+    /// Adds an import in this state to the workspace of a feature request. Its file is nowhere. Returns its id.
+    pub fn import(&self, request: &str, state: &str) -> String {
+        let (of_request, request) = (hex("id"), request.replace('-', ""));
+        let now = if *ON_POSTGRES { "now()" } else { "unixepoch() * 1000" };
+        let (progress, upload) = (
+            r#"{"stage":"tracks","position":0,"counts":{},"subscribed":0,"new_tracks":[],"new_members":[],"refused":{}}"#,
+            r#"{"file":"01890a5d-ac96-774b-bcce-b302099a8057","file_name":"a.csv","options":{},
+                "preview":{"columns":[],"statuses":[],"records":[],"is_cut":false,"problem":null}}"#,
+        );
+        let upload = if state == "uploaded" { format!("'{upload}'") } else { "NULL".to_owned() };
+        let known = |what: &str| self.rows(&format!("SELECT {what} FROM imports"));
+        let before = known(&uuid_text("id"));
+        self.execute(&format!(
+            "INSERT INTO imports (workspace_id, id, source, name, state, upload, input, progress, holder, began_at, seen_at)
+             SELECT workspace_id, {id}, 'csv', 'csv', '{state}', {upload}, '', '{progress}', id, {now}, {now}
+             FROM feature_requests WHERE {of_request} = '{request}'",
+            id = random_id(),
+        ));
+        let new: Vec<String> = known(&uuid_text("id")).into_iter().filter(|id| !before.contains(id)).collect();
+        let [id] = new.as_slice() else { panic!("{new:?}") };
+        id.clone()
+    }
+
     /// Blocks all writes until the lock is dropped. Reads continue.
     pub fn lock(&self) -> Lock {
         match &self.database {

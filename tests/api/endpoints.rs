@@ -16,7 +16,7 @@ pub struct Endpoint {
 }
 
 /// What only keys with the scope `manage` may do.
-pub const MANAGED: [(&str, &str); 19] = [
+pub const MANAGED: [(&str, &str); 25] = [
     ("GET", "/api/external/v1/portal"),
     ("PATCH", "/api/external/v1/portal"),
     ("PUT", "/api/external/v1/synonyms"),
@@ -26,6 +26,12 @@ pub const MANAGED: [(&str, &str); 19] = [
     ("GET", "/api/external/v1/exports"),
     ("POST", "/api/external/v1/exports"),
     ("GET", "/api/external/v1/exports/{id}"),
+    ("GET", "/api/external/v2/imports"),
+    ("POST", "/api/external/v2/imports"),
+    ("GET", "/api/external/v2/imports/{id}"),
+    ("DELETE", "/api/external/v2/imports/{id}"),
+    ("POST", "/api/external/v2/imports/{id}/run"),
+    ("POST", "/api/external/v2/imports/{id}/undo"),
     ("DELETE", "/api/external/v1/feature_requests/{id}"),
     ("DELETE", "/api/external/v1/changelogs/{id}"),
     ("DELETE", "/api/external/v2/attachments/{id}"),
@@ -73,6 +79,10 @@ pub struct Records {
     pub signed_id: String,
     /// An export that has failed.
     pub export: String,
+    /// An import whose file waits.
+    pub import: String,
+    /// An import that is done.
+    pub done_import: String,
     /// A tag of `held`.
     pub tag: String,
     /// A name that no record has.
@@ -126,6 +136,8 @@ impl Records {
             attachment: text(&attachment["id"]),
             signed_id: text(&attachment["signed_id"]),
             export: app.data.failed_export(&request),
+            import: app.data.import(&request, "uploaded"),
+            done_import: app.data.import(&request, "done"),
             tag,
             free_name: format!("Free {name}"),
             email,
@@ -155,6 +167,8 @@ impl Records {
             attachment: id(),
             signed_id: "forged".to_owned(),
             export: id(),
+            import: id(),
+            done_import: id(),
             tag: "unknown".to_owned(),
             free_name: "Free".to_owned(),
             email: "nobody@example.com".to_owned(),
@@ -268,6 +282,8 @@ impl Endpoint {
             ("customers", _) => &records.customer,
             ("attachments", _) => &records.attachment,
             ("exports", _) => &records.export,
+            ("imports", "/undo") => &records.done_import,
+            ("imports", _) => &records.import,
             ("tags", _) => &records.tag,
             _ => panic!("no record for {}", self.path),
         };

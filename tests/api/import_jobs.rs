@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::app::{App, Client, FORM_TYPE, Response, eventually, files_below};
 use crate::browser::{Browser, hidden, path_of};
-use crate::database::sql_timestamp;
+use crate::database::{sql_timestamp, uuid_text};
 use crate::shared::column;
 
 const PATH: &str = "/api/external/v2/imports";
@@ -247,8 +247,7 @@ fn imports_are_for_keys_that_manage_and_for_admins() {
             assert_eq!(response.status, status, "{method} {path}");
         }
     }
-    let file = app.sql("SELECT id FROM attachments").remove(0);
-    let file = uuid_text(&file);
+    let file = app.sql(&format!("SELECT {} FROM attachments", uuid_text("id"))).remove(0);
     assert_eq!((app.acme.get_attachment(&file).status, app.acme.delete_attachment(&file).status), (404, 404));
 
     let admin = Browser::signed_in(&app, "olga@acme.example");
@@ -285,12 +284,6 @@ fn imports_are_for_keys_that_manage_and_for_admins() {
     assert_eq!(admin.post(&pages[1], &[("do", "import")]).status, 303);
     assert_eq!(show(&app.acme, &id)["state"], "uploaded");
     assert_eq!(admin.get(&format!("{}/files/{UNKNOWN}", pages[1])).status, 303);
-}
-
-fn uuid_text(raw: &str) -> String {
-    let hex: String = raw.chars().filter(char::is_ascii_hexdigit).collect::<String>().to_lowercase();
-    let part = |range: std::ops::Range<usize>| hex.get(range).expect("32 digits").to_owned();
-    [part(0..8), part(8..12), part(12..16), part(16..20), part(20..32)].join("-")
 }
 
 /// Uploads a file on the page. Returns the path of its import.

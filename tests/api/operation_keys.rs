@@ -421,7 +421,7 @@ fn while_another_process_writes_reads_succeed_and_writes_get_503() {
 }
 
 /// All endpoints that take an operation key, in the order of the document.
-const TAKING_KEYS: [&str; 28] = [
+const TAKING_KEYS: [&str; 30] = [
     "POST /changelogs",
     "PATCH /changelogs/{id}",
     "POST /changelogs/{id}/publish",
@@ -450,6 +450,8 @@ const TAKING_KEYS: [&str; 28] = [
     "PATCH /tags/{name}",
     "POST /tracks",
     "PATCH /tracks/{id}",
+    "POST /api/external/v2/imports/{id}/run",
+    "POST /api/external/v2/imports/{id}/undo",
 ];
 
 /// Endpoints that take an operation key.

@@ -4,19 +4,23 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mailparse::ParsedMail;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::id::{CustomerId, ImportId, WorkspaceId, parse_uuid};
 use roadmap_domain::model::person::{ErasedTexts, ErasedVotes, ErasureRecord, UnfinishedErasure};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::erasing::PersonWords;
 use roadmap_domain::ports::PersonalFiles;
+use roadmap_import::archive::{self, Limits};
 use serde::{Deserialize, Serialize};
 
 use crate::import::folders;
+use crate::import::inspect::fetch;
 use crate::ownership;
 use crate::settings::{Mail, Settings};
 
@@ -35,6 +39,18 @@ const READING: Duration = Duration::from_secs(600);
 pub(crate) struct Folders {
     data_dir: PathBuf,
     mail: Option<PathBuf>,
+    /// The storage of files. `None`: only the folders are looked at.
+    blobs: Option<Blobs>,
+}
+
+/// A storage, which is not shown.
+#[derive(Clone)]
+struct Blobs(Arc<dyn roadmap_domain::ports::Blobs>);
+
+impl std::fmt::Debug for Blobs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Blobs(…)")
+    }
 }
 
 /// A line of the list of erasures.
@@ -54,7 +70,38 @@ impl Folders {
             Mail::Folder(folder, _) => Some(folder.clone()),
             Mail::Smtp(_) => None,
         };
-        Self { data_dir: settings.data_dir.clone(), mail }
+        Self { data_dir: settings.data_dir.clone(), mail, blobs: None }
+    }
+
+    /// Looks at files of a storage, too.
+    pub(crate) fn with_storage(self, blobs: Arc<dyn roadmap_domain::ports::Blobs>) -> Self {
+        Self { blobs: Some(Blobs(blobs)), ..self }
+    }
+
+    /// Whether a file of the storage has words. One that is not there has none.
+    async fn storage_mentions(&self, file: &Attachment, words: &PersonWords) -> anyhow::Result<bool> {
+        let Some(Blobs(blobs)) = &self.blobs else { return Ok(false) };
+        if blobs.read(file.key, Some(0..0)).await?.is_none() {
+            return Ok(false);
+        }
+        let imports = folders::all(&self.data_dir);
+        ownership::create_folder(&imports)?;
+        let folder = tempfile::Builder::new().prefix(folders::NEW).tempdir_in(&imports)?;
+        let path = fetch(&**blobs, file, folder.path()).await?;
+        let words = words.clone();
+        let search = move || -> anyhow::Result<bool> {
+            let _folder = folder;
+            let Ok(inputs) = archive::open(&path, &Limits::default()) else {
+                return Ok(contains_words(&path, &words)?);
+            };
+            for input in inputs {
+                if words.are_in(input.name()) || has_words_in(input.open()?, &words)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        tokio::task::spawn_blocking(search).await?
     }
 
     /// Returns the listed erasures, oldest first. A line that a crash has cut is left out.
@@ -149,6 +196,11 @@ impl PersonalFiles for Folders {
         let erased = tokio::task::spawn_blocking(erase).await.map_err(|panic| StoreError::Fatal(panic.into()))?;
         erased.map_err(|error| StoreError::Unavailable(error.into()))
     }
+
+    async fn mentions(&self, file: &Attachment, words: &[String]) -> Result<bool, StoreError> {
+        let words = PersonWords::from_list(words.to_vec());
+        self.storage_mentions(file, &words).await.map_err(|error| StoreError::Unavailable(error.into()))
+    }
 }
 
 /// Returns what is in a folder. Nothing if there is none.
@@ -179,12 +231,16 @@ fn contains_words(path: &Path, words: &PersonWords) -> io::Result<bool> {
         }
         return Ok(false);
     }
-    let file = File::open(path)?;
+    has_words_in(File::open(path)?, words)
+}
+
+/// Whether what is read has words.
+fn has_words_in(mut content: impl Read, words: &PersonWords) -> io::Result<bool> {
     let mut piece = Vec::new();
     loop {
         let kept = piece.len().saturating_sub(OVERLAP);
         piece.drain(..kept);
-        if (&file).take(PIECE as u64).read_to_end(&mut piece)? == 0 {
+        if content.by_ref().take(PIECE as u64).read_to_end(&mut piece)? == 0 {
             return Ok(false);
         }
         let text: Vec<u8> = piece.iter().copied().filter(|byte| *byte != 0).collect();
@@ -246,7 +302,7 @@ mod tests {
     #[test]
     fn erasures_are_listed_once_and_folders_of_runs_at_work_stay() {
         let data = tempfile::tempdir().unwrap();
-        let folders = Folders { data_dir: data.path().to_owned(), mail: Some(data.path().join("mail")) };
+        let folders = Folders { data_dir: data.path().to_owned(), mail: Some(data.path().join("mail")), blobs: None };
         assert_eq!(folders.listed_erasures().unwrap().len(), 0);
         let record = ErasureRecord {
             id: CustomerId::new(Uuid::from_u128(7)),

@@ -441,8 +441,9 @@ impl Application {
 
     /// Creates the use case that finishes erasures of people.
     pub(crate) fn finish_erasures(&self, settings: &Settings, blobs: Arc<dyn Blobs>) -> FinishErasures {
-        let files = Arc::new(Folders::new(settings));
-        FinishErasures::new(self.executor.clone(), self.maintenance.clone(), files, self.upload(blobs))
+        let files = Arc::new(Folders::new(settings).with_storage(blobs.clone()));
+        let storage = (self.reader.clone(), self.upload(blobs));
+        FinishErasures::new(self.executor.clone(), self.maintenance.clone(), files, storage)
     }
 
     /// Creates the use case that deletes exports that have expired.

@@ -494,6 +494,7 @@ table! {
         workspace_id -> Binary,
         id -> Binary,
         job -> Nullable<Text>,
+        upload -> Nullable<Text>,
         progress -> Text,
         report -> Nullable<Text>,
     }

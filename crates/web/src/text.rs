@@ -352,8 +352,9 @@ mod tests {
         }
         let used = files("templates") + &files("src");
         let is_used = |key: &String| {
-            // The keys of months, fields and actions are put together.
-            let prefix = ["month-", "field-"].iter().any(|prefix| key.starts_with(prefix));
+            // The keys of months, fields and what becomes of imported records are put together.
+            let starts = ["month-", "field-", "import-field-", "import-count-", "import-action-"];
+            let prefix = starts.iter().any(|prefix| key.starts_with(prefix));
             prefix || used.contains(&format!("\"{key}\""))
         };
         let unused: Vec<_> = english.iter().filter(|key| !is_used(key)).collect();

@@ -321,7 +321,7 @@ struct UndoBody {}
     operation_id = "undoImport",
     tag = "Imports",
     params(described::RecordIdParameter),
-    request_body(content = UndoBody),
+    request_body(content = UndoBody, example = json!({ "operation_key": "undo-7" })),
     responses(
         (status = 202, description = "The import, which is being undone.", body = wire::import::Response),
         CommonErrors, BodyErrors, UndoImportErrors

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::StoreError;
+use crate::model::attachment::Attachment;
 use crate::model::id::{ImportId, WorkspaceId};
 use crate::model::person::UnfinishedErasure;
 
@@ -18,4 +19,7 @@ pub trait PersonalFiles: Send + Sync {
         erasure: &UnfinishedErasure,
         running: &[ImportId],
     ) -> Result<bool, StoreError>;
+
+    /// Whether a file of the storage has one of these words, or one of the files in it if it is an archive.
+    async fn mentions(&self, file: &Attachment, words: &[String]) -> Result<bool, StoreError>;
 }

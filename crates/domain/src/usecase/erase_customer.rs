@@ -15,9 +15,10 @@ use crate::model::person::{
 };
 use crate::policy::erasing::{AskedRequestFate, PersonWords, fate};
 use crate::policy::signed_reference::ReferenceSigner;
-use crate::ports::{Maintenance, PersonalFiles, UnitOfWork};
+use crate::ports::{Maintenance, PersonalFiles, Reads, UnitOfWork};
 use crate::usecase::executor::{Executor, Operation, OperationContext, Performed};
 use crate::usecase::export_jobs::ForgetExports;
+use crate::usecase::import::jobs::ForgetImportFiles;
 use crate::usecase::indexing::index;
 use crate::usecase::upload_attachment::UploadAttachment;
 
@@ -217,6 +218,7 @@ pub struct FinishErasures {
     executor: Executor,
     maintenance: Arc<dyn Maintenance>,
     files: Arc<dyn PersonalFiles>,
+    reader: Arc<dyn Reads>,
     /// Deletes files of the storage.
     upload: UploadAttachment,
 }
@@ -228,9 +230,9 @@ impl FinishErasures {
         executor: Executor,
         maintenance: Arc<dyn Maintenance>,
         files: Arc<dyn PersonalFiles>,
-        upload: UploadAttachment,
+        (reader, upload): (Arc<dyn Reads>, UploadAttachment),
     ) -> Self {
-        Self { executor, maintenance, files, upload }
+        Self { executor, maintenance, files, reader, upload }
     }
 
     /// Finishes what can be finished now. Returns how many erasures are finished, and how many are left.
@@ -268,7 +270,8 @@ impl FinishErasures {
         for erasure in erasures {
             let id = erasure.record.id;
             if !erasure.words.is_empty() {
-                if !self.files.erase(workspace, &erasure, &running).await? || is_exporting {
+                let are_gone = self.files.erase(workspace, &erasure, &running).await?;
+                if !self.clean_imports(workspace, &erasure).await? || !are_gone || is_exporting {
                     waiting += 1;
                     continue;
                 }
@@ -277,6 +280,25 @@ impl FinishErasures {
             ready.push(id);
         }
         Ok((ready, waiting))
+    }
+
+    /// Deletes the files of imports that have the words of an erasure. Returns whether none is left: those of a run at work
+    /// stay until it has ended.
+    async fn clean_imports(&self, workspace: WorkspaceId, erasure: &UnfinishedErasure) -> Result<bool, RoadmapError> {
+        let mut are_gone = true;
+        for import in self.reader.imports(workspace).await? {
+            let upload = import.upload.as_ref().map(|upload| upload.file.uuid());
+            let jobs: Vec<_> = std::iter::once(import.id.uuid()).chain(upload).collect();
+            for file in self.reader.job_files(workspace, &jobs).await? {
+                if self.files.mentions(&file.file, &erasure.words).await? {
+                    let forget = ForgetImportFiles { id: import.id, is_upload: Some(file.job) == upload };
+                    let files = self.executor.run_without_key(workspace, &forget).await?;
+                    are_gone &= !files.is_empty();
+                    self.upload.forget_files(workspace, files).await;
+                }
+            }
+        }
+        Ok(are_gone)
     }
 }
 

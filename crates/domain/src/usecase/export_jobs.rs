@@ -338,7 +338,8 @@ mod tests {
     /// Import contract 8 and 9: after 24 hours; and at once what holds somebody who was erased.
     #[test]
     fn exports_are_deleted_after_a_day_or_because_they_hold_people() {
-        let aged = |number, state, age: Duration| ExportRun { created_at: now().plus(-age), ..export(number, state, age) };
+        let aged =
+            |number, state, age: Duration| ExportRun { created_at: now().plus(-age), ..export(number, state, age) };
         let without_people = ExportOptions { without_people: true, without_notes: false };
         let young = ExportRun::KEPT - Duration::MILLISECOND;
         let exports = vec![

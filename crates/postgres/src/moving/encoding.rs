@@ -167,6 +167,9 @@ pub(super) struct Tuples {
     has_header: bool,
 }
 
+/// A row, and what follows it. `None`: more bytes are to come.
+type FirstRow<'a> = Option<(Vec<u8>, &'a [u8])>;
+
 impl Tuples {
     pub(super) fn new(kinds: Vec<Kind>) -> Self {
         Self { kinds, rest: Vec::new(), has_header: false }
@@ -199,7 +202,7 @@ impl Tuples {
     }
 
     /// Returns the first row and what follows it, unless more bytes are to come.
-    fn first<'a>(&self, bytes: &'a [u8]) -> Result<Option<(Vec<u8>, &'a [u8])>, &'static str> {
+    fn first<'a>(&self, bytes: &'a [u8]) -> Result<FirstRow<'a>, &'static str> {
         let Some((count, mut left)) = bytes.split_first_chunk::<2>() else { return Ok(None) };
         if count == super::TRAILER {
             return Ok(None);

@@ -240,22 +240,26 @@ statement! {
 }
 
 statement! {
-    /// Selects the runs of imports whose progress or report has one of the words.
-    ImportsWith { workspace: Uuid => SqlUuid, words: Vec<String> => Array<Text> } -> (SqlUuid, Text, Nullable<Text>),
-    "SELECT id, progress, report FROM imports WHERE workspace_id = {workspace} AND EXISTS (
-         SELECT FROM unnest({words}) AS word WHERE position(word IN progress || coalesce(report, '')) > 0
+    /// Selects the runs of imports whose progress, report or upload has one of the words.
+    ImportsWith { workspace: Uuid => SqlUuid, words: Vec<String> => Array<Text> } -> (
+        SqlUuid, Text, Nullable<Text>, Nullable<Text>
+    ),
+    "SELECT id, progress, report, upload FROM imports WHERE workspace_id = {workspace} AND EXISTS (
+         SELECT FROM unnest({words}) AS word
+         WHERE position(word IN progress || coalesce(report, '') || coalesce(upload, '')) > 0
      )"
 }
 
 statement! {
-    /// Replaces the progress and the report of a run.
+    /// Replaces the progress, the report and the upload of a run.
     ReplaceReport {
         workspace: Uuid => SqlUuid,
         id: Uuid => SqlUuid,
         progress: String => Text,
         report: Option<String> => Nullable<Text>,
+        upload: Option<String> => Nullable<Text>,
     } -> Untyped,
-    "UPDATE imports SET progress = {progress}, report = {report} WHERE workspace_id = {workspace} AND id = {id}"
+    "UPDATE imports SET progress = {progress}, report = {report}, upload = {upload} WHERE workspace_id = {workspace} AND id = {id}"
 }
 
 statement! {
@@ -368,12 +372,13 @@ impl PostgresUnit {
             self.run(replace.execute(&mut self.connection()?)).await?;
         }
         let find = ImportsWith { workspace, words: needles };
-        let runs: Vec<(Uuid, String, Option<String>)> = self.run(find.load(&mut self.connection()?)).await?;
+        let runs: Vec<(Uuid, String, Option<String>, Option<String>)> =
+            self.run(find.load(&mut self.connection()?)).await?;
         let replaced =
             |text: &str| String::from_utf8_lossy(&words.replaced_in_json(text.as_bytes(), left)).into_owned();
-        for (id, progress, report) in runs {
+        for (id, progress, report, upload) in runs {
             let (progress, report) = (replaced(&progress), report.as_deref().map(replaced));
-            let replace = ReplaceReport { workspace, id, progress, report };
+            let replace = ReplaceReport { workspace, id, progress, report, upload: upload.as_deref().map(replaced) };
             self.run(replace.execute(&mut self.connection()?)).await?;
         }
         Ok(())

@@ -163,10 +163,10 @@ statement! {
 }
 
 statement! {
-    /// Selects the runs of imports whose progress or report has one of the words of a JSON array.
-    ImportsWith { workspace: Id => Binary, words: String => Text } -> (Binary, Text, Nullable<Text>),
-    "SELECT id, progress, report FROM imports WHERE workspace_id = ? AND EXISTS (
-         SELECT 1 FROM json_each(?) WHERE instr(progress || coalesce(report, ''), value) > 0
+    /// Selects the runs of imports whose progress, report or upload has one of the words of a JSON array.
+    ImportsWith { workspace: Id => Binary, words: String => Text } -> (Binary, Text, Nullable<Text>, Nullable<Text>),
+    "SELECT id, progress, report, upload FROM imports WHERE workspace_id = ? AND EXISTS (
+         SELECT 1 FROM json_each(?) WHERE instr(progress || coalesce(report, '') || coalesce(upload, ''), value) > 0
      )"
 }
 
@@ -313,11 +313,16 @@ fn replace_words(
             .set(operations::body.eq(words.replaced_in_json(&body, left)))
             .execute(connection)?;
     }
-    let runs: Vec<(Id, String, Option<String>)> = ImportsWith { workspace, words: needles }.load(connection)?;
+    let runs: Vec<(Id, String, Option<String>, Option<String>)> =
+        ImportsWith { workspace, words: needles }.load(connection)?;
     let replaced = |text: &str| String::from_utf8_lossy(&words.replaced_in_json(text.as_bytes(), left)).into_owned();
-    for (id, progress, report) in runs {
+    for (id, progress, report, upload) in runs {
         diesel::update(imports::table.find((workspace, id)))
-            .set((imports::progress.eq(replaced(&progress)), imports::report.eq(report.as_deref().map(replaced))))
+            .set((
+                imports::progress.eq(replaced(&progress)),
+                imports::report.eq(report.as_deref().map(replaced)),
+                imports::upload.eq(upload.as_deref().map(replaced)),
+            ))
             .execute(connection)?;
     }
     Ok(())

@@ -118,7 +118,7 @@ pub async fn one_export_of_a_workspace_runs_at_a_time(harness: Harness) {
         [&a, &b].into_iter().filter_map(|one| one.as_ref().err()).map(ToString::to_string).collect();
     assert_eq!(errors, ["Export is already running."]);
     let running = a.or(b).unwrap();
-    assert_eq!(reader.exports(acme).await.unwrap(), [running.clone()]);
+    assert_eq!(reader.exports(acme).await.unwrap(), std::slice::from_ref(&running));
     assert_eq!(reader.exports(bolt).await.unwrap(), []);
     let of_bolt = harness.perform(bolt, &asked(false)).await;
     let open = |workspace, id| OpenJob { workspace, job: JobId::Export(id) };
@@ -133,7 +133,7 @@ pub async fn one_export_of_a_workspace_runs_at_a_time(harness: Harness) {
         tokio::join!(harness.executor.run_without_key(acme, &one), harness.executor.run_without_key(acme, &other));
     let taken: Vec<ExportRun> = [one.unwrap(), other.unwrap()].into_iter().flatten().collect();
     let [taken] = &taken[..] else { panic!("{taken:?}") };
-    assert_eq!(reader.exports(acme).await.unwrap(), [taken.clone()]);
+    assert_eq!(reader.exports(acme).await.unwrap(), std::slice::from_ref(taken));
     assert_eq!(harness.perform(bolt, &claim(3)).await, None);
     harness.clock.advance(Duration::seconds(5));
     harness.perform(acme, &HoldExport { id: running.id, holder: taken.holder, goes_on: true }).await;

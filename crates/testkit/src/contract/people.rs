@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use roadmap_domain::error::StoreError;
 
 use roadmap_domain::model::admin::{MissedSearch, MissedWords};
+use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
@@ -239,6 +240,10 @@ impl PersonalFiles for Files {
         self.erased.lock().unwrap().push(erasure.words.clone());
         Ok(!*self.is_busy.lock().unwrap())
     }
+
+    async fn mentions(&self, _: &Attachment, _: &[String]) -> Result<bool, StoreError> {
+        Ok(false)
+    }
 }
 
 /// Import contract 8: an erasure is finished once no file has the person, and kept under a hash.
@@ -249,7 +254,12 @@ pub async fn an_erasure_is_finished_once(harness: Harness) {
     *files.is_busy.lock().unwrap() = true;
     let storage = Arc::new(EmptyStorage::default());
     let maintenance = harness.subject.maintenance.clone();
-    let finish = FinishErasures::new(harness.executor.clone(), maintenance, files.clone(), harness.upload(&storage));
+    let finish = FinishErasures::new(
+        harness.executor.clone(),
+        maintenance,
+        files.clone(),
+        (harness.subject.reader.clone(), harness.upload(&storage)),
+    );
     assert_eq!(finish.run().await.unwrap(), (0, 1));
     *files.is_busy.lock().unwrap() = false;
     assert_eq!(finish.run().await.unwrap(), (1, 0));
@@ -284,7 +294,12 @@ pub async fn an_erasure_deletes_exports_with_people(harness: Harness) {
     harness.perform(scene.workspace, &erase(ErasedVotes::Keep, ErasedTexts::Keep)).await;
     let storage = Arc::new(EmptyStorage::default());
     let (maintenance, found) = (harness.subject.maintenance.clone(), Arc::new(Files::default()));
-    let finish = FinishErasures::new(harness.executor.clone(), maintenance, found, harness.upload(&storage));
+    let finish = FinishErasures::new(
+        harness.executor.clone(),
+        maintenance,
+        found,
+        (harness.subject.reader.clone(), harness.upload(&storage)),
+    );
     assert_eq!(finish.run().await.unwrap(), (0, 1));
     assert_eq!(storage.take_deleted(), [files[0]]);
     let last = ended(&harness, scene.workspace, running.id, 99).await;

@@ -163,7 +163,8 @@ mod tests {
                     [(Problems::default(), true), (Problems::default(), false), (with_problem(), true)]
                 {
                     let page = sample_page(language, true, "Export");
-                    let list = ExportsPage::new(page, exports, &Fields::parse(b"without_people=on"), problems, is_fresh);
+                    let list =
+                        ExportsPage::new(page, exports, &Fields::parse(b"without_people=on"), problems, is_fresh);
                     assert_eq!((list.is_running, list.without_people, list.without_notes), (is_running, true, false));
                     let html = list.render().unwrap();
                     assert_well_formed(&html);

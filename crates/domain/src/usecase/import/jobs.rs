@@ -94,6 +94,14 @@ pub struct DiscardImport {
     pub id: ImportId,
 }
 
+/// Deletes the uploaded file of a run, or the files of its report, because of a person who was erased. A run of which nothing
+/// is in goes with its upload.
+#[derive(Debug, Clone, Copy)]
+pub struct ForgetImportFiles {
+    pub id: ImportId,
+    pub is_upload: bool,
+}
+
 /// Deletes uploads that nobody has imported for long, and the files of runs that ended long ago.
 #[derive(Debug, Clone, Copy)]
 pub struct ForgetOldImports;
@@ -359,6 +367,40 @@ impl Operation for DiscardImport {
 }
 
 #[async_trait]
+impl Operation for ForgetImportFiles {
+    /// The files that are to be deleted in the storage.
+    type Output = Vec<UnusedAttachment>;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<Vec<UnusedAttachment>>, RoadmapError> {
+        let Ok(import) = find(&work.load_imports().await?, self.id) else {
+            return Ok(Performed::new(Vec::new(), Audit::Unchanged));
+        };
+        if import.job.is_some() || import.is_at_work(context.now) {
+            return Ok(Performed::new(Vec::new(), Audit::Unchanged));
+        }
+        let mut files = Vec::new();
+        if !self.is_upload || import.can_discard() {
+            files.extend(work.delete_job_files(self.id.uuid()).await?);
+        }
+        if self.is_upload
+            && let Some(upload) = &import.upload
+        {
+            files.extend(work.delete_job_files(upload.file.uuid()).await?);
+            if import.can_discard() {
+                work.delete_import(self.id).await?;
+            } else {
+                work.save_import(&Import { upload: None, ..import }).await?;
+            }
+        }
+        Ok(Performed::new(files, Audit::Unchanged))
+    }
+}
+
+#[async_trait]
 impl Operation for ForgetOldImports {
     /// The files that are to be deleted in the storage.
     type Output = Vec<UnusedAttachment>;
@@ -610,6 +652,22 @@ mod tests {
         // It has failed after it had read its file, and may have made something.
         let failed = Import { upload: None, ..import(1, ImportState::Failed, None, 99) };
         assert!(perform(&DiscardImport { id: id(1) }, &mut deleting(vec![failed]).0).is_err());
+    }
+
+    #[test]
+    fn files_with_a_person_who_was_erased_go_unless_a_process_works_on_them() {
+        let (run, upload) = (id(1).uuid(), FILE.uuid());
+        for (state, seconds, is_upload, expected) in [
+            (ImportState::Uploaded, 99, true, vec![run, upload, run]),
+            (ImportState::Uploaded, 99, false, vec![run]),
+            (ImportState::Stopped, 99, true, vec![upload]),
+            (ImportState::Done, 99, false, vec![run]),
+            (ImportState::Running, 1, true, vec![]),
+        ] {
+            let (mut unit, deleted) = deleting(vec![import(1, state, None, seconds)]);
+            perform(&ForgetImportFiles { id: id(1), is_upload }, &mut unit).unwrap();
+            assert_eq!(*deleted.lock().unwrap(), expected, "{state:?} {is_upload}");
+        }
     }
 
     #[test]
