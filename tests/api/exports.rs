@@ -824,7 +824,7 @@ fn exports_are_on_a_page_of_the_panel() {
     eventually("the export is done", || olga.page(path).contains("Download export"));
     let page = olga.page(path);
     shows(&page, &["Done", "Without private notes", "kB", "24 hours"]);
-    assert!(!page.contains("data-refresh") && !page.contains(">Refresh<"), "{page}");
+    assert!(!page.contains("data-reload") && !page.contains(">Refresh<"), "{page}");
     let exports = app.acme.get_exports("").is_ok();
     let file = format!("/admin/exports/{}/file", exports["exports"][0]["id"].as_str().unwrap());
     assert!(page.contains(&format!("<a href=\"{file}\"")), "{page}");
@@ -845,7 +845,7 @@ fn exports_are_on_a_page_of_the_panel() {
         sql_timestamp("4000000000000")
     ));
     let page = olga.page(path);
-    shows(&page, &["Running", "Refresh", "data-refresh"]);
+    shows(&page, &["Running", "Refresh", "data-reload"]);
     let again = olga.post(path, &[("without_people", "on")]);
     assert_eq!(again.status, 409);
     shows(&again.text(), &["An export is already running."]);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::app::{App, Client, FORM_TYPE, Response, eventually, files_below};
 use crate::browser::{Browser, hidden, path_of};
-use crate::database::{sql_timestamp, uuid_text};
+use crate::database::uuid_text;
 use crate::shared::column;
 
 const PATH: &str = "/api/external/v2/imports";
@@ -139,7 +139,7 @@ fn a_backup_is_imported_over_the_api() {
     );
     assert_eq!(audit["audit_entries"][3]["actor"]["kind"], "api_key");
     let list = app.acme.get(&format!("{PATH}?page_size=1")).is_ok();
-    assert_eq!((column(&list, "imports", "id"), &list["total_count"]), (vec![id], &json!(1)));
+    assert_eq!((column(&list, "imports", "id"), &list["total_count"]), (vec![json!(id)], &json!(1)));
 }
 
 /// Import contract 10: options are sent with the file or with the run.
@@ -279,7 +279,7 @@ fn imports_are_for_keys_that_manage_and_for_admins() {
         assert_eq!(admin.post_with(path, &fields, &[("Origin", "https://evil.example")]).status, 403);
     }
     // What cannot be taken back needs a sign-in of the last hour, and so do files about people.
-    app.data.execute(&format!("UPDATE sessions SET created_at = {}", sql_timestamp("0")));
+    app.data.age_sessions();
     assert!(!admin.page(&pages[1]).contains("name=\"do\""));
     assert_eq!(admin.post(&pages[1], &[("do", "import")]).status, 303);
     assert_eq!(show(&app.acme, &id)["state"], "uploaded");

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, Response, WAIT_LIMIT, eventually, in_parallel};
-use crate::endpoints::{Endpoint, Records, endpoints};
+use crate::endpoints::{Endpoint, Records, endpoints, no_import_runs};
 
 const JSON: [(&str, &str); 1] = [("Content-Type", "application/json")];
 const MISSING_NOTE: &str = "param is missing or the value is empty or invalid: reference_note";
@@ -517,6 +517,7 @@ fn every_endpoint_with_a_key_runs_once_and_replays_whatever_else_is_sent() {
         assert!(matches!(failed.status, 404 | 422), "{name}: {}", failed.text());
         let first = send_example(&endpoint, &app.acme, &records, &key);
         assert_ran(&first, endpoint.success(), &name);
+        no_import_runs(&app);
         let after = all_counts(&app);
         for (records, body) in [
             (&records, endpoint.example(&records).expect("a body")),

@@ -46,6 +46,7 @@ use crate::routes;
         (name = "Moderation", description = "Feature requests and comments on the portal that wait for approval."),
         (name = "Settings", description = "Settings of the workspace, the key and the audit log."),
         (name = "Files", description = "Uploads of files."),
+        (name = "Imports", description = "Records of other programs."),
     ),
 )]
 struct Base;

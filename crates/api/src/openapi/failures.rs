@@ -86,7 +86,7 @@ fn all_failures() -> Vec<Failure> {
         unknown("UnknownChangelog", "The changelog does not exist.", Resource::Changelog),
         unknown("UnknownImport", "The import does not exist.", Resource::Import),
         failure(
-            "ImportNotReady",
+            "OperationInProgressOrImportNotReady",
             "A request with the same operation key is still running, another import runs, or there is no file to import.",
             &[
                 domain(RoadmapError::OperationInProgress),
@@ -95,7 +95,7 @@ fn all_failures() -> Vec<Failure> {
             ],
         ),
         failure(
-            "ImportNotUndoable",
+            "OperationInProgressOrImportNotUndoable",
             "A request with the same operation key is still running, another import runs, or the import cannot be undone.",
             &[
                 domain(RoadmapError::OperationInProgress),
@@ -324,9 +324,9 @@ failures! {
     /// Errors of requests that name an import.
     ImportErrors => ["UnknownImport"];
     /// Errors of running an import.
-    RunImportErrors => ["UnknownImport", "ImportNotReady"];
+    RunImportErrors => ["UnknownImport", "OperationInProgressOrImportNotReady"];
     /// Errors of undoing an import.
-    UndoImportErrors => ["UnknownImport", "ImportNotUndoable"];
+    UndoImportErrors => ["UnknownImport", "OperationInProgressOrImportNotUndoable"];
     /// Errors of deleting an import.
     DiscardImportErrors => ["UnknownImport", "ImportNotDiscardable"];
     /// Errors of requests that store records.

@@ -241,8 +241,10 @@ struct RunBody {
 #[expect(dead_code, reason = "the options of the domain, as the document describes them")]
 struct ImportOptionsBody {
     /// The columns of fields. An empty one leaves the field out.
+    #[schema(required = false)]
     map: BTreeMap<String, String>,
     /// The tracks of statuses, by their names.
+    #[schema(required = false)]
     tracks: BTreeMap<String, String>,
     /// A label of an encoding (WHATWG); detected by default.
     encoding: Option<String>,
@@ -251,13 +253,13 @@ struct ImportOptionsBody {
     /// The order of dates such as 01/02/2024: `dmy` or `mdy`.
     dates: Option<String>,
     /// Who gets mail about the feature requests that they have voted for: `keep`, `none` or `all`.
-    #[schema(default = "keep")]
+    #[schema(required = false, default = "keep")]
     subscribe: String,
     /// Overwrite records that have changed in the source, unless they were changed here since.
-    #[schema(default = false)]
+    #[schema(required = false, default = false)]
     update: bool,
     /// Add the team of the source to the team.
-    #[schema(default = false)]
+    #[schema(required = false, default = false)]
     make_members: bool,
 }
 
@@ -321,7 +323,7 @@ struct UndoBody {}
     operation_id = "undoImport",
     tag = "Imports",
     params(described::RecordIdParameter),
-    request_body(content = UndoBody, example = json!({ "operation_key": "undo-7" })),
+    request_body(content = UndoBody, example = json!({})),
     responses(
         (status = 202, description = "The import, which is being undone.", body = wire::import::Response),
         CommonErrors, BodyErrors, UndoImportErrors

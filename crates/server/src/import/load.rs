@@ -73,6 +73,12 @@ pub(crate) struct Ended {
     pub(crate) why: Option<anyhow::Error>,
 }
 
+/// A run whose records are loaded as far as they can be, and that is to be ended.
+pub(crate) struct Loaded {
+    pub(crate) ended: Ended,
+    end: EndImport,
+}
+
 impl Target<'_> {
     /// Checks before a run begins that the tracks exist that were chosen for statuses.
     pub(crate) async fn check_tracks(&self, staged: &Staged) -> anyhow::Result<()> {
@@ -94,6 +100,12 @@ impl Target<'_> {
 
     /// Loads a run that is at work for this process, and ends it. Its files are in the folder.
     pub(crate) async fn load(&self, staged: &Staged, import: &Import, folder: &Path) -> anyhow::Result<Ended> {
+        let loaded = self.load_records(staged, import, folder).await?;
+        Ok(self.end(loaded).await)
+    }
+
+    /// Loads the records of a run. It is at work until it is ended ([`Self::end`]).
+    pub(crate) async fn load_records(&self, staged: &Staged, import: &Import, folder: &Path) -> anyhow::Result<Loaded> {
         let mut loader = self.loader(staged, Some(import))?;
         let loaded = loader.load().await;
         let (mut state, mut why) = match loaded {
@@ -123,13 +135,15 @@ impl Target<'_> {
             state,
             report: serde_json::to_string(&report)?,
         };
+        Ok(Loaded { ended: Ended { report, why }, end })
+    }
+
+    /// Ends a run.
+    pub(crate) async fn end(&self, Loaded { ended: Ended { report, why }, end }: Loaded) -> Ended {
         let ended = self.application.executor.run_without_key(self.workspace, &end).await;
-        match (ended, why) {
-            (Ok(_), why) => Ok(Ended { report, why }),
-            // The first reason says more: the database may be gone.
-            (Err(_), Some(why)) => Ok(Ended { report, why: Some(why) }),
-            (Err(error), None) => Ok(Ended { report, why: Some(error.into()) }),
-        }
+        // The first reason says more: the database may be gone.
+        let why = why.or_else(|| ended.err().map(anyhow::Error::from));
+        Ended { report, why }
     }
 
     /// Compares what was counted with what is stored. Returns the differences.

@@ -223,14 +223,16 @@ impl Work<'_> {
             fs::remove_dir_all(folder.path())?;
             return end_reading(self.jobs, self.workspace, self.import, &error).await;
         }
-        let ended = target.load(staged, self.import, folder.path()).await?;
+        let loaded = target.load_records(staged, self.import, folder.path()).await?;
+        // Whoever sees that it has ended finds its files.
+        self.keep_files(&loaded.ended.report, folder.path()).await?;
+        let ended = target.end(loaded).await;
         if let Some(why) = &ended.why {
             if is_taken_over(why) {
                 return Ok(());
             }
             tracing::warn!(workspace = %self.workspace.id, import = %self.import.id, why = error_line(why), "an import has stopped");
         }
-        self.keep_files(&ended.report, folder.path()).await?;
         if ended.report.state == ImportState::Stopped {
             if self.jobs.stop.is_requested() {
                 // Another process goes on.

@@ -634,8 +634,8 @@ fn report(t: Text, shown: &ShownImport, path: &str) -> ShownReport {
         key.map_or_else(|| kind.to_owned(), |key| t.get(key).into_owned())
     };
     ShownReport {
-        is_dry: report.get("dry_run").and_then(Value::as_bool).unwrap_or_default(),
-        why: report.get("why").and_then(Value::as_str).map(str::to_owned),
+        is_dry: report.pointer("/dry_run").and_then(Value::as_bool).unwrap_or_default(),
+        why: report.pointer("/why").and_then(Value::as_str).map(str::to_owned),
         counts: counts.collect(),
         votes: if number(&report, "/votes/source") > 0 { votes.collect() } else { Vec::new() },
         lost: list(&report, "/lost")
