@@ -208,7 +208,7 @@ impl Data {
             r#"{"file":"01890a5d-ac96-774b-bcce-b302099a8057","file_name":"a.csv","options":{},
                 "preview":{"columns":[],"statuses":[],"records":[],"is_cut":false,"problem":null}}"#,
         );
-        let upload = if state == "uploaded" { format!("'{upload}'") } else { "NULL".to_owned() };
+        let upload = if state == "failed" { format!("'{upload}'") } else { "NULL".to_owned() };
         let known = |what: &str| self.rows(&format!("SELECT {what} FROM imports"));
         let before = known(&uuid_text("id"));
         self.execute(&format!(

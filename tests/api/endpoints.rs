@@ -79,7 +79,7 @@ pub struct Records {
     pub signed_id: String,
     /// An export that has failed.
     pub export: String,
-    /// An import whose file waits.
+    /// An import whose file could not be read, which can be run again and deleted.
     pub import: String,
     /// An import that is done.
     pub done_import: String,
@@ -137,7 +137,7 @@ impl Records {
             attachment: text(&attachment["id"]),
             signed_id: text(&attachment["signed_id"]),
             export: app.data.failed_export(&request),
-            import: app.data.import(&request, "uploaded"),
+            import: app.data.import(&request, "failed"),
             done_import: app.data.import(&request, "done"),
             tag,
             free_name: format!("Free {name}"),

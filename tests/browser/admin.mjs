@@ -100,6 +100,7 @@ export function adminViews({ records, held }) {
   add("settings", "/admin/settings");
   add("mail", "/admin/mail");
   add("exports", "/admin/exports");
+  add("imports", "/admin/imports");
   add("audit", "/admin/audit");
   add("not found", "/admin/feature_requests/999999-nothing", { status: 404, isWeighed: false });
 

@@ -292,7 +292,7 @@ pub(crate) async fn run(
         let options = options(sent)?;
         let change = async move {
             // What was sent before has changed them already.
-            let saved = executor.find_saved_response(workspace, key.as_ref(), &Target::Workspace).await?;
+            let saved = executor.find_saved_response(workspace, key.as_ref(), &Target::Import(id)).await?;
             match saved {
                 Some(_) => Ok(()),
                 None => imports.change(&executor, workspace, id, options).await.map(drop),
@@ -307,7 +307,7 @@ pub(crate) async fn run(
         let import = wire::import::fields(&import, BTreeMap::new(), now.now());
         wire::saved(StatusCode::ACCEPTED, &wire::import::response(import))
     };
-    execute_operation(&state, input, Target::Workspace, job, operation, render).await
+    execute_operation(&state, input, Target::Import(id), job, operation, render).await
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -340,7 +340,7 @@ pub(crate) async fn undo(
         let import = wire::import::fields(&import, BTreeMap::new(), clock.now());
         wire::saved(StatusCode::ACCEPTED, &wire::import::response(import))
     };
-    execute_operation(&state, input.0, Target::Workspace, |_: UndoBody| Ok(()), operation, render).await
+    execute_operation(&state, input.0, Target::Import(id), |_: UndoBody| Ok(()), operation, render).await
 }
 
 /// Delete an import

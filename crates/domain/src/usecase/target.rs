@@ -2,7 +2,7 @@
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::feature_request::{FeatureRequestRef, Tag};
-use crate::model::id::{ChangelogId, CommentId, CustomerId, LaneId, TrackId};
+use crate::model::id::{ChangelogId, CommentId, CustomerId, ImportId, LaneId, TrackId};
 use crate::ports::UnitOfWork;
 
 /// The record that a command is about.
@@ -19,6 +19,7 @@ pub enum Target {
     Changelog(ChangelogId),
     Lane(LaneId),
     Track(TrackId),
+    Import(ImportId),
     /// A tag, by name. `None` for a name that no tag can have.
     Tag(Option<Tag>),
 }
@@ -40,6 +41,9 @@ impl Target {
             Self::HeldComment(comment) => (work.find_held_comment(*comment).await?.is_some(), Resource::Comment),
             Self::Customer(customer) => (work.customer_exists(*customer).await?, Resource::Customer),
             Self::Changelog(changelog) => (work.find_changelog(*changelog).await?.is_some(), Resource::Changelog),
+            Self::Import(import) => {
+                (work.load_imports().await?.iter().any(|known| known.id == *import), Resource::Import)
+            }
             Self::Tag(Some(tag)) => (work.find_tag(tag).await?.is_some(), Resource::Tag),
             Self::Tag(None) => (false, Resource::Tag),
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -148,15 +148,7 @@ impl ImportInspector for Inspector {
 }
 
 /// The names of the fields of columns.
-static FIELDS: [&str; Field::ALL.len()] = {
-    let mut names = [""; Field::ALL.len()];
-    let mut place = 0;
-    while place < names.len() {
-        names[place] = Field::ALL[place].name();
-        place += 1;
-    }
-    names
-};
+static FIELDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| Field::ALL.map(Field::name).to_vec());
 
 /// Returns the columns of the table with the feature requests, or of the first one.
 fn columns(source: Source, inputs: &[Input], reading: &Reading) -> Vec<PreviewColumn> {

@@ -80,7 +80,7 @@ pub struct EndReading {
     pub report: String,
 }
 
-/// Replaces the report of a run that was undone.
+/// Replaces the report of a run that was undone, which ends its job.
 #[derive(Debug, Clone)]
 pub struct SaveUndoReport {
     pub id: ImportId,
@@ -337,7 +337,8 @@ impl Operation for SaveUndoReport {
     ) -> Result<Performed<()>, RoadmapError> {
         let import = find(&work.load_imports().await?, self.id)?;
         if import.state == ImportState::Undone {
-            work.save_import(&Import { report: Some(self.report.clone()), ..import }).await?;
+            // Until now it was shown as running, so that whoever sees its end finds the report.
+            work.save_import(&Import { report: Some(self.report.clone()), job: None, ..import }).await?;
         }
         Ok(Performed::new((), Audit::Unchanged))
     }

@@ -271,8 +271,7 @@ impl Operation for EndUndo {
             work.save_board(&board).await?;
         }
         work.forget_deleted(self.id).await?;
-        let import =
-            Import { state: ImportState::Undone, job: None, upload: None, ended_at: Some(context.now), ..import };
+        let import = Import { state: ImportState::Undone, upload: None, ended_at: Some(context.now), ..import };
         work.save_import(&import).await?;
         let changes = vec![Change::new("state", ImportState::Undoing.name(), ImportState::Undone.name())];
         let audit = Audit::with_changes("import.finish", "import", Some(import.id.uuid()), changes);
