@@ -132,11 +132,9 @@ fn a_backup_is_imported_over_the_api() {
     assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 0);
     assert_eq!(act(&app.acme, &id, "undo", &json!({})).status, 409);
 
-    let audit = app.acme.get_audit_entries("").is_ok();
-    assert_eq!(
-        column(&audit, "audit_entries", "action"),
-        ["import.finish", "import.undo", "import.finish", "import.start"]
-    );
+    let audit = app.acme.get_audit_entries("page_size=4").is_ok();
+    let actions = ["import.finish", "import.undo", "import.finish", "import.start"];
+    assert_eq!(column(&audit, "audit_entries", "action"), actions);
     assert_eq!(audit["audit_entries"][3]["actor"]["kind"], "api_key");
     let list = app.acme.get(&format!("{PATH}?page_size=1")).is_ok();
     assert_eq!((column(&list, "imports", "id"), &list["total_count"]), (vec![json!(id)], &json!(1)));
