@@ -34,6 +34,7 @@ pub mod move_feature_request;
 pub mod need_no_answer;
 pub mod own_posts;
 pub mod post_comment;
+pub mod purge_jobs;
 pub mod purge_removed_texts;
 pub mod record_export;
 pub mod reindex_search;

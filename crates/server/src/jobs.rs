@@ -5,18 +5,22 @@
 mod exports;
 mod imports;
 
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use roadmap_domain::error::ErrorChain;
+use async_trait::async_trait;
+use bytes::Bytes;
+use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::import::upload::{JobId, OpenJob};
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::policy::links::Links;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
-use roadmap_domain::ports::Blobs;
+use roadmap_domain::ports::{Blobs, Chunks};
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -29,6 +33,9 @@ use crate::wiring::Application;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// How often a process says that it works on something while nothing else says so.
 const HOLD_INTERVAL: Duration = Duration::from_secs(5);
+
+/// How many bytes of a file are stored at a time.
+const PIECE: u64 = 256 * 1024;
 
 /// What the work needs.
 pub(crate) struct Jobs {
@@ -105,6 +112,19 @@ impl Jobs {
             let links = Links::new(&self.base_url, &workspace.subdomain, workspace.id, self.references.clone());
             (workspace, links)
         }))
+    }
+}
+
+/// A file of this machine, as it is stored.
+struct LocalFile(File);
+
+#[async_trait]
+impl Chunks for LocalFile {
+    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+        let mut piece = Vec::new();
+        let read = (&self.0).take(PIECE).read_to_end(&mut piece);
+        read.map_err(|error| StoreError::Unavailable(error.into()))?;
+        Ok((!piece.is_empty()).then(|| piece.into()))
     }
 }
 

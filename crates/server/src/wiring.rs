@@ -22,11 +22,11 @@ use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::erase_customer::FinishErasures;
 use roadmap_domain::usecase::executor::Executor;
-use roadmap_domain::usecase::export_jobs::PurgeExports;
 use roadmap_domain::usecase::import::uploads::UploadImport;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
 use roadmap_domain::usecase::purge_deletions::PurgeDeletions;
+use roadmap_domain::usecase::purge_jobs::PurgeJobs;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
 use roadmap_domain::usecase::purge_removed_texts::PurgeRemovedTexts;
 use roadmap_domain::usecase::query::{Queries, QueryPorts};
@@ -446,10 +446,10 @@ impl Application {
         FinishErasures::new(self.executor.clone(), self.maintenance.clone(), files, storage)
     }
 
-    /// Creates the use case that deletes exports that have expired.
-    pub(crate) fn purge_exports(&self, blobs: Arc<dyn Blobs>) -> PurgeExports {
+    /// Creates the use case that deletes imports and exports whose time is over.
+    pub(crate) fn purge_jobs(&self, blobs: Arc<dyn Blobs>) -> PurgeJobs {
         let (directory, reader, clock) = (self.directory.clone(), self.reader.clone(), self.clock.clone());
-        PurgeExports::new(directory, reader, clock, self.executor.clone(), self.upload(blobs))
+        PurgeJobs::new(directory, reader, clock, self.executor.clone(), self.upload(blobs))
     }
 
     /// Creates the use case that purges texts that were removed long ago.

@@ -267,6 +267,9 @@ pub trait ImportRunWrites {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
+    /// Says that a process works on a run at that time, and changes nothing else. Returns whether it does.
+    async fn hold_import(&mut self, import: ImportId, holder: Uuid, at: Timestamp) -> Result<bool, StoreError>;
+
     /// Returns what is known of records of a source, in the given order. `None`: nothing.
     async fn find_imported(
         &mut self,
@@ -1064,6 +1067,7 @@ mockall::mock! {
         async fn load_imports(&mut self) -> Result<Vec<Import>, StoreError>;
         async fn save_import(&mut self, import: &Import) -> Result<(), StoreError>;
         async fn advance_import(&mut self, import: ImportId, holder: Uuid, progress: &Progress, at: Timestamp) -> Result<bool, StoreError>;
+        async fn hold_import(&mut self, import: ImportId, holder: Uuid, at: Timestamp) -> Result<bool, StoreError>;
         async fn find_imported(&mut self, name: &SourceName, kind: Kind, external_ids: &[String]) -> Result<Vec<Option<ImportedRecord>>, StoreError>;
         async fn remember_imported(&mut self, import: ImportId, name: &SourceName, kind: Kind, records: &[ImportedFrom], at: Timestamp) -> Result<(), StoreError>;
         async fn count_imported(&mut self, import: ImportId, kind: Kind) -> Result<u64, StoreError>;

@@ -1,7 +1,5 @@
 //! Exports that somebody asks for on a page or over the API, and that a process of the service writes.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use uuid::Uuid;
 
@@ -12,10 +10,9 @@ use crate::model::export::ExportOptions;
 use crate::model::export::run::{ExportRun, ExportState};
 use crate::model::id::ExportId;
 use crate::model::import::run::Import;
-use crate::ports::{Clock, Reads, UnitOfWork, WorkspaceDirectory};
-use crate::usecase::executor::{Executor, Operation, OperationContext, Performed};
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::record_export::audit_entry;
-use crate::usecase::upload_attachment::UploadAttachment;
 
 /// Asks for an export.
 #[derive(Debug, Clone, Copy)]
@@ -169,58 +166,13 @@ impl Operation for ForgetExports {
     }
 }
 
-/// Deletes the exports of all workspaces that have expired, and their files.
-#[derive(Clone)]
-pub struct PurgeExports {
-    directory: Arc<dyn WorkspaceDirectory>,
-    reader: Arc<dyn Reads>,
-    clock: Arc<dyn Clock>,
-    executor: Executor,
-    upload: UploadAttachment,
-}
-
-impl PurgeExports {
-    /// Creates the use case.
-    #[must_use]
-    pub fn new(
-        directory: Arc<dyn WorkspaceDirectory>,
-        reader: Arc<dyn Reads>,
-        clock: Arc<dyn Clock>,
-        executor: Executor,
-        upload: UploadAttachment,
-    ) -> Self {
-        Self { directory, reader, clock, executor, upload }
-    }
-
-    /// Deletes what has expired. Returns how many files.
-    ///
-    /// # Errors
-    /// Errors of the store. What was deleted before stays deleted.
-    pub async fn run(&self) -> Result<u64, RoadmapError> {
-        let mut deleted = 0;
-        for workspace in self.directory.workspaces().await? {
-            let (id, now) = (workspace.id, self.clock.now());
-            // Workspaces without one are not written to.
-            if !self.reader.exports(id).await?.iter().any(|export| export.has_expired(now)) {
-                continue;
-            }
-            let files = self.executor.run_without_key(id, &ForgetExports { with_people: false }).await?;
-            deleted += files.len() as u64;
-            self.upload.forget_files(id, files).await;
-        }
-        Ok(deleted)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::attachment::BlobKey;
     use crate::model::id::AttachmentId;
-    use crate::model::workspace::{Subdomain, Workspace};
-    use crate::ports::mocks::{MockBlobs, MockReads, MockUnit, MockWorkspaceDirectory};
-    use crate::usecase::fixtures::{FixedClock, NumberedIds, executor, now, perform, workspace};
-    use pollster::block_on;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{now, perform, workspace};
     use time::Duration;
 
     const HOLDER: Uuid = Uuid::from_u128(7);
@@ -354,26 +306,6 @@ mod tests {
             let forget = ForgetExports { with_people };
             let files = perform(&forget, &mut forgetting(exports.clone(), deleted)).unwrap().output;
             assert_eq!(files, deleted.iter().map(|number| file(*number)).collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    fn workspaces_without_an_expired_export_are_not_written_to() {
-        let old = ExportRun { created_at: now().plus(-ExportRun::KEPT), ..export(5, ExportState::Done, Duration::DAY) };
-        for (known, deleted) in [(Vec::new(), 0), (vec![running(Duration::DAY)], 0), (vec![old], 1)] {
-            let mut directory = MockWorkspaceDirectory::new();
-            let acme = Workspace { id: workspace(), subdomain: Subdomain::from_label("acme").unwrap() };
-            directory.expect_workspaces().returning(move || Ok(vec![acme.clone()]));
-            let mut reader = MockReads::new();
-            let listed = known.clone();
-            reader.expect_exports().returning(move |_| Ok(listed.clone()));
-            let mut blobs = MockBlobs::new();
-            blobs.expect_delete().withf(|key| *key == file(5).key).times(deleted).returning(|_| Ok(()));
-            let executor = executor((deleted > 0).then(|| forgetting(known, &[5])));
-            let (clock, ids) = (Arc::new(FixedClock), Arc::new(NumberedIds::default()));
-            let upload = UploadAttachment::new(Arc::new(blobs), executor.clone(), clock.clone(), ids);
-            let purge = PurgeExports::new(Arc::new(directory), Arc::new(reader), clock, executor, upload);
-            assert_eq!(block_on(purge.run()).unwrap(), deleted as u64);
         }
     }
 }

@@ -75,6 +75,18 @@ statement! {
      WHERE workspace_id = {workspace} AND id = {id} AND holder = {holder} AND state = 'running'"
 }
 
+statement! {
+    /// Says that a process works on a run, if it holds it.
+    HoldImport {
+        workspace: Uuid => SqlUuid,
+        id: Uuid => SqlUuid,
+        holder: Uuid => SqlUuid,
+        seen_at: TimestampColumn => Timestamptz,
+    } -> Untyped,
+    "UPDATE imports SET seen_at = {seen_at}
+     WHERE workspace_id = {workspace} AND id = {id} AND holder = {holder} AND state = 'running'"
+}
+
 /// Declares the selection of what is known of records of a source. `$times` are the columns with the times of their creation
 /// and their last change, in `$joins`.
 macro_rules! imported_records {
@@ -425,6 +437,11 @@ impl ImportRunWrites for PostgresUnit {
         let (workspace, id) = (self.workspace, import.uuid());
         let advance = AdvanceImport { workspace, id, holder, progress: progress.to_stored(), seen_at: at.into() };
         Ok(self.run(advance.execute(&mut self.connection()?)).await? == 1)
+    }
+
+    async fn hold_import(&mut self, import: ImportId, holder: Uuid, at: Timestamp) -> Result<bool, StoreError> {
+        let hold = HoldImport { workspace: self.workspace, id: import.uuid(), holder, seen_at: at.into() };
+        Ok(self.run(hold.execute(&mut self.connection()?)).await? == 1)
     }
 
     async fn find_imported(

@@ -24,7 +24,7 @@ use crate::import::load::{Ended, Stop, Target, begun, is_taken_over};
 use crate::import::reading::{Known, TooManyRejected, digest, read};
 use crate::import::report::Report;
 use crate::import::restore::Restore;
-use crate::import::source::{Reading, Source};
+use crate::import::source::{self, Reading, Source};
 use crate::import::staging::{LoadOptions, PROBLEMS, REJECTED, Staged};
 use crate::import::undo::undo;
 use crate::settings::Settings;
@@ -157,14 +157,8 @@ pub(crate) struct Delimiter {
 
 impl Delimiter {
     fn parse(&self) -> anyhow::Result<Option<u8>> {
-        match self.delimiter.as_deref() {
-            None => Ok(None),
-            Some("tab") => Ok(Some(b'\t')),
-            Some(text) => match text.as_bytes() {
-                [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(Some(*byte)),
-                _ => bail!("--delimiter is one character, or `tab`"),
-            },
-        }
+        let parse = |text| source::delimiter(text).context("--delimiter is one character, or `tab`");
+        self.delimiter.as_deref().map(parse).transpose()
     }
 }
 

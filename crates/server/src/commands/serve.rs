@@ -16,10 +16,10 @@ use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::ports::{Clock, MissedSearchStore};
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::erase_customer::FinishErasures;
-use roadmap_domain::usecase::export_jobs::PurgeExports;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
 use roadmap_domain::usecase::purge_deletions::PurgeDeletions;
+use roadmap_domain::usecase::purge_jobs::PurgeJobs;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
 use roadmap_domain::usecase::purge_removed_texts::PurgeRemovedTexts;
 use roadmap_domain::usecase::reindex_search::ReindexSearch;
@@ -147,7 +147,7 @@ impl Serve {
             application.purge_audit_entries(&settings),
             application.purge_deletions(),
             application.purge_removed_texts(),
-            (application.purge_exports(blobs.clone()), application.sweep_attachments(&settings, blobs.clone())),
+            (application.purge_jobs(blobs.clone()), application.sweep_attachments(&settings, blobs.clone())),
             deliver.clone(),
             (settings.data_dir.clone(), application.clock.clone()),
         ));
@@ -342,7 +342,7 @@ async fn run_maintenance(
     purge_audit: PurgeAuditEntries,
     purge_deletions: PurgeDeletions,
     purge_texts: PurgeRemovedTexts,
-    (purge_exports, sweep): (PurgeExports, SweepAttachments),
+    (purge_jobs, sweep): (PurgeJobs, SweepAttachments),
     deliver: DeliverMail,
     (data_dir, clock): (PathBuf, Arc<dyn Clock>),
 ) {
@@ -377,10 +377,10 @@ async fn run_maintenance(
                 tracing::warn!(error = %ErrorChain::new(&error), "failed to purge texts that were removed long ago")
             }
         }
-        match purge_exports.run().await {
+        match purge_jobs.run().await {
             Ok(0) => {}
-            Ok(deleted) => tracing::info!(deleted, "deleted the files of old exports"),
-            Err(error) => tracing::warn!(error = %ErrorChain::new(&error), "failed to delete old exports"),
+            Ok(deleted) => tracing::info!(deleted, "deleted the files of old imports and exports"),
+            Err(error) => tracing::warn!(error = %ErrorChain::new(&error), "failed to delete old imports and exports"),
         }
         match sweep.run().await {
             Ok(swept) if swept == SweepReport::default() => {}

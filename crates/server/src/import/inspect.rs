@@ -25,7 +25,7 @@ use roadmap_import::sources::csv::Field;
 use tokio::sync::Semaphore;
 
 use super::folders;
-use super::source::{Reading, Source};
+use super::source::{self, Reading, Source};
 use crate::ownership;
 
 /// How many records of a file are looked at.
@@ -34,7 +34,7 @@ const RECORDS: u64 = 100_000;
 const TIME: Duration = Duration::from_secs(10);
 /// How many characters of a description are shown.
 const TEXT: usize = 200;
-/// How many bytes of what was read a preview may have, apart from its columns.
+/// How many characters of the name of a column, and of a status, are shown.
 const COLUMN: usize = 100;
 
 /// Looks into uploaded files, one at a time in a process.
@@ -67,10 +67,9 @@ pub(crate) fn reading(options: &ImportOptions) -> Result<Reading, FieldError> {
     }
     reading.delimiter = match options.delimiter.as_deref() {
         None | Some("") => None,
-        Some("tab") => Some(b'\t'),
-        Some(text) => match text.as_bytes() {
-            [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Some(*byte),
-            _ => return Err(wrong("delimiter", "delimiter must be one character, or `tab`".to_owned())),
+        Some(text) => match source::delimiter(text) {
+            Some(byte) => Some(byte),
+            None => return Err(wrong("delimiter", "delimiter must be one character, or `tab`".to_owned())),
         },
     };
     reading.order = match options.dates.as_deref() {
@@ -202,8 +201,9 @@ impl Sink for FirstRecords {
             return Err(io::Error::other("enough"));
         }
         let Record::FeatureRequest(request) = record else { return Ok(()) };
-        if let Some(status) = &request.status {
-            self.statuses.insert(truncate(status, COLUMN).to_owned());
+        // A track is chosen for the whole status.
+        if let Some(status) = request.status.as_deref().filter(|status| truncate(status, COLUMN) == *status) {
+            self.statuses.insert(status.to_owned());
         }
         if self.preview.records.len() < Preview::RECORDS { self.keep(request) } else { Ok(()) }
     }

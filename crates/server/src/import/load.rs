@@ -79,6 +79,15 @@ pub(crate) struct Loaded {
     end: EndImport,
 }
 
+impl Loaded {
+    /// Adds to the report what people should know, unless it says already why it came to no good end.
+    pub(crate) fn explain(&mut self, why: String) -> anyhow::Result<()> {
+        self.ended.report.why.get_or_insert(why);
+        self.end.report = serde_json::to_string(&self.ended.report)?;
+        Ok(())
+    }
+}
+
 impl Target<'_> {
     /// Checks before a run begins that the tracks exist that were chosen for statuses.
     pub(crate) async fn check_tracks(&self, staged: &Staged) -> anyhow::Result<()> {

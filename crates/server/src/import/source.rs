@@ -167,6 +167,15 @@ fn is_backup(inputs: &[Input]) -> bool {
     inputs.iter().any(|input| input.name().ends_with(".json"))
 }
 
+/// Returns the character of an option between columns: one character, or `tab`. `None`: it is none of these.
+pub(crate) fn delimiter(text: &str) -> Option<u8> {
+    match text.as_bytes() {
+        b"tab" => Some(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Some(*byte),
+        _ => None,
+    }
+}
+
 /// How files are read.
 #[derive(Default)]
 pub(crate) struct Reading {

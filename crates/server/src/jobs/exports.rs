@@ -1,7 +1,7 @@
 //! Writes exports.
 
 use std::fs::File;
-use std::io::{BufWriter, Read, Seek, SeekFrom};
+use std::io::{BufWriter, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,14 +21,12 @@ use tokio::runtime::Handle;
 use tokio::time::MissedTickBehavior;
 use uuid::Uuid;
 
-use super::{HOLD_INTERVAL, Jobs};
+use super::{HOLD_INTERVAL, Jobs, LocalFile};
 use crate::export::{Export, Written};
 use crate::import::load::Stop;
 
 /// How often it is looked whether the writing is to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(100);
-/// How many bytes of the archive are stored at a time.
-const PIECE: usize = 256 * 1024;
 
 /// Writes an export, unless another process does it.
 pub(super) async fn run(jobs: &Jobs, workspace: WorkspaceId, id: ExportId) -> anyhow::Result<()> {
@@ -137,7 +135,7 @@ impl Writing {
         }
         file.seek(SeekFrom::Start(0))?;
         let name = format!("{}-export.zip", self.workspace.subdomain);
-        let mut content = Content { file, stops: self.stops.clone() };
+        let mut content = Content { file: LocalFile(file), stops: self.stops.clone() };
         self.upload.store_job_file(workspace, (job, name.as_str()), u64::MAX, &mut content).await?;
         Ok(())
     }
@@ -157,7 +155,7 @@ impl Writing {
 
 /// The written archive.
 struct Content {
-    file: File,
+    file: LocalFile,
     stops: Stops,
 }
 
@@ -167,9 +165,6 @@ impl Chunks for Content {
         if self.stops.are_requested() {
             return Err(StoreError::Unavailable("the export was told to stop".into()));
         }
-        let mut piece = Vec::new();
-        let read = (&self.file).take(PIECE as u64).read_to_end(&mut piece);
-        read.map_err(|error| StoreError::Unavailable(error.into()))?;
-        Ok((!piece.is_empty()).then(|| piece.into()))
+        self.file.next().await
     }
 }

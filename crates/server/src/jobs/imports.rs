@@ -1,25 +1,22 @@
 //! Does imports.
 
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use async_trait::async_trait;
-use bytes::Bytes;
-use roadmap_domain::error::{Conflict, RoadmapError, StoreError};
+use roadmap_domain::error::{Conflict, ErrorChain, RoadmapError};
 use roadmap_domain::model::id::{ImportId, WorkspaceId};
 use roadmap_domain::model::import::run::{Import, ImportState, Progress};
 use roadmap_domain::model::import::upload::{ImportJob, Upload};
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::policy::links::Links;
-use roadmap_domain::ports::Chunks;
 use roadmap_domain::usecase::import::jobs::{ClaimImport, EndReading, HoldImport, RequestImport, SaveUndoReport};
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_import::archive::{self, Limits};
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::{HOLD_INTERVAL, Jobs};
+use super::{HOLD_INTERVAL, Jobs, LocalFile};
 use crate::import::folders;
 use crate::import::inspect::{fetch, reading};
 use crate::import::load::{Target, is_taken_over};
@@ -31,18 +28,16 @@ use crate::import::undo::undo;
 use crate::ownership;
 use crate::report::error_line;
 
-/// How many bytes of a file are read at a time.
-const PIECE: u64 = 256 * 1024;
 /// Most rejected records of a run.
 const MAX_REJECTED: u64 = 1_000;
 
 /// Does an import, unless another process does it.
 pub(super) async fn run(jobs: &Jobs, workspace: WorkspaceId, id: ImportId) -> anyhow::Result<()> {
-    let Some((workspace, links)) = jobs.workspace(workspace).await? else { return Ok(()) };
     let application = &*jobs.application;
-    let imports = application.reader.imports(workspace.id).await?;
+    let imports = application.reader.imports(workspace).await?;
     let is_free = |import: &Import| import.id == id && !import.is_at_work(application.clock.now());
     let Some(import) = imports.into_iter().find(is_free) else { return Ok(()) };
+    let Some((workspace, links)) = jobs.workspace(workspace).await? else { return Ok(()) };
     if import.job == Some(ImportJob::Undo) {
         return undo_import(jobs, &workspace, &links, import).await;
     }
@@ -54,23 +49,8 @@ pub(super) async fn run(jobs: &Jobs, workspace: WorkspaceId, id: ImportId) -> an
         return end_reading(jobs, &workspace, &import, &anyhow::anyhow!(why)).await;
     };
     let work = Work { jobs, workspace: &workspace, links: &links, import: &import, upload: &upload };
-    let staged = {
-        // Says that this process works on it, while nothing else does.
-        let hold = async {
-            let mut ticks = tokio::time::interval(HOLD_INTERVAL);
-            loop {
-                ticks.tick().await;
-                if let Err(error) = application.executor.run_without_key(workspace.id, &HoldImport { id, holder }).await
-                {
-                    break anyhow::Error::from(error);
-                }
-            }
-        };
-        tokio::select! {
-            staged = work.read() => staged,
-            lost = hold => return Err(lost),
-        }
-    };
+    let _holding = hold(jobs, workspace.id, HoldImport { id, holder });
+    let staged = work.read().await;
     match staged {
         Ok((staged, folder)) if import.job == Some(ImportJob::Try) => match work.try_out(&staged, &folder).await {
             Ok(()) => Ok(()),
@@ -79,6 +59,26 @@ pub(super) async fn run(jobs: &Jobs, workspace: WorkspaceId, id: ImportId) -> an
         Ok((staged, folder)) => work.load(&staged, &folder).await,
         Err(error) => end_reading(jobs, &workspace, &import, &error).await,
     }
+}
+
+/// Says from time to time that this process works on a run, until the result is dropped. It has a task of its own, because
+/// reading keeps a thread busy, and a dry run writes nothing that would say so.
+fn hold(jobs: &Jobs, workspace: WorkspaceId, hold: HoldImport) -> JoinSet<()> {
+    let executor = jobs.application.executor.clone();
+    let mut task = JoinSet::new();
+    task.spawn(async move {
+        let mut ticks = tokio::time::interval(HOLD_INTERVAL);
+        loop {
+            ticks.tick().await;
+            match executor.run_without_key(workspace, &hold).await {
+                Ok(()) => {}
+                // It has ended, or another process has it: the next batch finds that out, too.
+                Err(RoadmapError::Conflict(_)) => break,
+                Err(error) => tracing::warn!(error = %ErrorChain::new(&error), "failed to hold an import"),
+            }
+        }
+    });
+    task
 }
 
 /// Ends a run whose file cannot be read.
@@ -223,9 +223,12 @@ impl Work<'_> {
             fs::remove_dir_all(folder.path())?;
             return end_reading(self.jobs, self.workspace, self.import, &error).await;
         }
-        let loaded = target.load_records(staged, self.import, folder.path()).await?;
-        // Whoever sees that it has ended finds its files.
-        self.keep_files(&loaded.ended.report, folder.path()).await?;
+        let mut loaded = target.load_records(staged, self.import, folder.path()).await?;
+        // Whoever sees that it has ended finds its files. Without them it ends all the same: its records are in.
+        if let Err(error) = self.keep_files(&loaded.ended.report, folder.path()).await {
+            tracing::warn!(workspace = %self.workspace.id, import = %self.import.id, why = error_line(&error), "the files of a report cannot be stored");
+            loaded.explain(format!("the files of the report cannot be stored: {}", error_line(&error)))?;
+        }
         let ended = target.end(loaded).await;
         if let Some(why) = &ended.why {
             if is_taken_over(why) {
@@ -255,18 +258,5 @@ impl Work<'_> {
             upload.store_job_file(self.workspace.id, (job, name), u64::MAX, &mut content).await?;
         }
         Ok(())
-    }
-}
-
-/// A file of this machine.
-pub(super) struct LocalFile(pub(super) fs::File);
-
-#[async_trait]
-impl Chunks for LocalFile {
-    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
-        let mut piece = Vec::new();
-        let read = (&self.0).take(PIECE).read_to_end(&mut piece);
-        let length = read.map_err(|error| StoreError::Unavailable(error.into()))?;
-        Ok((length > 0).then(|| piece.into()))
     }
 }

@@ -67,6 +67,12 @@ statement! {
 }
 
 statement! {
+    /// Says that a process works on a run, if it holds it.
+    HoldImport { seen_at: i64 => BigInt, workspace: Id => Binary, id: Id => Binary, holder: Id => Binary }
+    "UPDATE imports SET seen_at = ? WHERE workspace_id = ? AND id = ? AND holder = ? AND state = 'running'"
+}
+
+statement! {
     /// Selects what is known of a feature request of a source.
     ImportedRequestOf { workspace: Id => Binary, name: String => Text, external_id: String => Text } -> (
         Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
@@ -441,6 +447,14 @@ impl ImportRunWrites for SqliteUnit {
         self.run(move |connection, workspace| {
             let (id, holder, seen_at) = (Id(import.uuid()), Id(holder), at.millis());
             Ok(AdvanceImport { progress, seen_at, workspace, id, holder }.execute(connection)? == 1)
+        })
+        .await
+    }
+
+    async fn hold_import(&mut self, import: ImportId, holder: Uuid, at: Timestamp) -> Result<bool, StoreError> {
+        self.run(move |connection, workspace| {
+            let (id, holder, seen_at) = (Id(import.uuid()), Id(holder), at.millis());
+            Ok(HoldImport { seen_at, workspace, id, holder }.execute(connection)? == 1)
         })
         .await
     }

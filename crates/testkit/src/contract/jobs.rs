@@ -1,4 +1,4 @@
-//! Exports that somebody has asked for, and the files of imports and exports.
+//! Imports and exports that somebody has asked for, and their files.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use roadmap_domain::model::audit::{Audit, OwnRecord};
 use roadmap_domain::model::changelog::{ChangelogDraft, ChangelogFields};
 use roadmap_domain::model::export::run::{ExportRun, ExportState};
 use roadmap_domain::model::export::{ExportOptions, Record};
-use roadmap_domain::model::id::{AttachmentId, ExportId, WorkspaceId};
-use roadmap_domain::model::import::run::Import;
-use roadmap_domain::model::import::upload::{JobFile, JobId, OpenJob};
+use roadmap_domain::model::id::{AttachmentId, ExportId, ImportId, WorkspaceId};
+use roadmap_domain::model::import::run::{Import, ImportState, SourceName};
+use roadmap_domain::model::import::upload::{ImportJob, ImportOptions, JobFile, JobId, OpenJob, Preview, Upload};
 use roadmap_domain::ports::{AttachmentDeletion, UnitOfWork};
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
-use roadmap_domain::usecase::export_jobs::{
-    ClaimExport, EndExport, ForgetExports, HoldExport, PurgeExports, RequestExport,
-};
+use roadmap_domain::usecase::export_jobs::{ClaimExport, EndExport, ForgetExports, HoldExport, RequestExport};
+use roadmap_domain::usecase::import::jobs::{AddUpload, ClaimImport, EndReading, HoldImport, KEPT, RequestImport};
+use roadmap_domain::usecase::purge_jobs::PurgeJobs;
 use time::Duration;
 use uuid::Uuid;
 
@@ -210,7 +210,7 @@ pub async fn exports_are_deleted_after_a_day(harness: Harness) {
     let storage = Arc::new(EmptyStorage::default());
     let (directory, reader) = (harness.subject.directory.clone(), harness.subject.reader.clone());
     let (executor, upload) = (harness.executor.clone(), harness.upload(&storage));
-    let purge = PurgeExports::new(directory, reader.clone(), harness.clock.clone(), executor, upload);
+    let purge = PurgeJobs::new(directory, reader.clone(), harness.clock.clone(), executor, upload);
     let old = [exported(&harness, acme, false, 1).await, exported(&harness, bolt, true, 2).await];
     let running = harness.perform(bolt, &asked(false)).await;
     harness.clock.advance(Duration::SECOND);
@@ -229,8 +229,62 @@ pub async fn exports_are_deleted_after_a_day(harness: Harness) {
     assert_eq!(harness.count("exports", bolt).await, 1);
 }
 
+/// An upload is returned as it was stored, and not to another workspace. One of two processes takes what is asked for, holds
+/// it, and loses it to nobody else. After 30 days it is deleted with its file.
+///
+/// Import contract 9, 10.
+pub async fn an_upload_is_taken_by_one_process_and_forgotten(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let (reader, storage) = (harness.subject.reader.clone(), Arc::new(EmptyStorage::default()));
+    // An upload is a job of its own.
+    let file = job_file(&harness, acme, attachment(acme, 70, harness.now()).id.uuid(), 70).await;
+    let upload = Upload {
+        file: file.id,
+        file_name: "posts.csv".to_owned(),
+        options: ImportOptions { update: true, ..ImportOptions::default() },
+        preview: Preview { statuses: vec!["Someday".to_owned()], ..Preview::default() },
+    };
+    let id = ImportId::new(Uuid::from_u128(71));
+    let name = SourceName::parse("name", "csv").unwrap();
+    let added = harness.perform(acme, &AddUpload { id, source: "csv", name, upload }).await;
+    assert_eq!(reader.imports(acme).await.unwrap(), std::slice::from_ref(&added));
+    assert_eq!(reader.imports(bolt).await.unwrap(), []);
+    assert_eq!(harness.subject.maintenance.open_jobs().await.unwrap(), []);
+
+    harness.perform(acme, &RequestImport { id, job: ImportJob::Run }).await;
+    let open = OpenJob { workspace: acme, job: JobId::Import(id) };
+    assert_eq!(harness.subject.maintenance.open_jobs().await.unwrap(), [open]);
+    let claim = |number| ClaimImport { id, holder: Uuid::from_u128(number) };
+    let (one, other) = (claim(1), claim(2));
+    let (one, other) =
+        tokio::join!(harness.executor.run_without_key(acme, &one), harness.executor.run_without_key(acme, &other));
+    let taken: Vec<Import> = [one.unwrap(), other.unwrap()].into_iter().flatten().collect();
+    let [taken] = &taken[..] else { panic!("{taken:?}") };
+    harness.clock.advance(Duration::seconds(10));
+    let hold = |holder| HoldImport { id, holder };
+    harness.perform(acme, &hold(taken.holder)).await;
+    assert!(harness.executor.run_without_key(acme, &hold(Uuid::from_u128(9))).await.is_err());
+    assert!(harness.executor.run_without_key(bolt, &hold(taken.holder)).await.is_err());
+    // What it has said counts: nobody else takes it yet.
+    harness.clock.advance(Duration::seconds(10));
+    assert_eq!(harness.perform(acme, &claim(3)).await, None);
+    let end = EndReading { id, holder: taken.holder, state: ImportState::Failed, report: "{}".to_owned() };
+    let ended = harness.perform(acme, &end).await;
+    assert_eq!(reader.imports(acme).await.unwrap(), [ended]);
+
+    let (directory, executor) = (harness.subject.directory.clone(), harness.executor.clone());
+    let purge = PurgeJobs::new(directory, reader.clone(), harness.clock.clone(), executor, harness.upload(&storage));
+    harness.clock.advance(KEPT - Duration::SECOND);
+    assert_eq!(purge.run().await.unwrap(), 0);
+    harness.clock.advance(Duration::SECOND);
+    assert_eq!(purge.run().await.unwrap(), 1);
+    assert_eq!(storage.take_deleted(), [file.key]);
+    assert_eq!(reader.imports(acme).await.unwrap(), []);
+}
+
 crate::contract::cases!($ jobs {
     one_export_of_a_workspace_runs_at_a_time,
     files_of_jobs_are_no_uploads,
     exports_are_deleted_after_a_day,
+    an_upload_is_taken_by_one_process_and_forgotten,
 });

@@ -4,16 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use actix_multipart::Multipart;
-use actix_web::HttpResponseBuilder;
-use actix_web::body::SizedStream;
 use actix_web::dev::Payload;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use askama::Template;
 use futures_util::StreamExt;
 use futures_util::future::join;
 use roadmap_domain::error::{Conflict, FieldError, RoadmapError};
-use roadmap_domain::model::attachment::{ContentHeaders, Filename};
+use roadmap_domain::model::attachment::Filename;
 use roadmap_domain::model::board::Board;
 use roadmap_domain::model::id::{AttachmentId, ImportId, parse_uuid};
 use roadmap_domain::model::import::run::{Import, ImportState};
@@ -27,20 +24,19 @@ use roadmap_domain::usecase::import::uploads::ImportDraft;
 use roadmap_domain::usecase::query::files::FindJobFile;
 use roadmap_domain::usecase::query::imports::{ListImports, ShowImport, ShownImport};
 use roadmap_domain::usecase::query::tracks::ListTracks;
-use roadmap_http::content::body_stream;
 use roadmap_http::error::HttpError;
 use roadmap_http::form_part::lenient_headers;
 use roadmap_http::upload_form::{FormBeginning, file_channel};
 use serde_json::Value;
 
-use crate::admin::parts::{Choice, DisplayTime};
+use crate::admin::parts::{Choice, DisplayTime, download_reply};
 use crate::admin::{self, Entry, missing_record_as_404, path_id};
 use crate::context::Context;
 use crate::form::{Fields, Problems};
 use crate::once::run_once;
 use crate::page::{Nav, Page};
 use crate::portal::parts::Pager;
-use crate::reply::{NOSNIFF, PageResult, Reply};
+use crate::reply::{PageResult, Reply};
 use crate::text::Text;
 
 /// The path of the list.
@@ -269,9 +265,10 @@ async fn render_list(context: &Context, source: &str, name: &str, problems: Prob
                 format!("{source} ({})", shown.import.name)
             },
             state: state_key(shown.import.visible_state(now)),
-            new: match number(&report_of(&shown.import), "/counts/feature_requests/new") {
-                _ if shown.import.state == ImportState::Uploaded => String::new(),
-                new => t.number(new),
+            new: if shown.import.state == ImportState::Uploaded {
+                String::new()
+            } else {
+                t.number(number(&report_of(&shown.import), "/counts/feature_requests/new"))
             },
             time: DisplayTime::minute(t, ended_at.unwrap_or(*began_at)),
         }
@@ -794,15 +791,5 @@ pub(crate) async fn download(context: Rc<Context>) -> PageResult {
     if !shown.files.iter().any(|file| file.file.id == id) {
         return Err(HttpError::NotFound);
     }
-    let file = context.run(&FindJobFile { file: id }).await?;
-    let chunks = file.read(None).await.map_err(HttpError::of_page)?;
-    let headers = ContentHeaders { inline: false, ..file.content_headers.clone() };
-    let mut response = HttpResponseBuilder::new(StatusCode::OK);
-    response
-        .insert_header(NOSNIFF)
-        .insert_header((CACHE_CONTROL, "private, no-store"))
-        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"))
-        .insert_header((CONTENT_TYPE, headers.content_type.as_str()))
-        .insert_header((CONTENT_DISPOSITION, headers.content_disposition()));
-    Ok(Reply::other(response.body(SizedStream::new(file.attachment.byte_size, body_stream(chunks)))))
+    download_reply(&context.run(&FindJobFile { file: id }).await?).await
 }

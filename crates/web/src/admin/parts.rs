@@ -6,7 +6,7 @@ use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, CROSS_ORIGIN_RESOURCE_POLICY,
 };
 use roadmap_domain::model::admin::InboxCounts;
-use roadmap_domain::model::attachment::Attachment;
+use roadmap_domain::model::attachment::{Attachment, ContentHeaders};
 use roadmap_domain::model::audit::{Actor, ActorKind};
 use roadmap_domain::model::customer::CustomerName;
 use roadmap_domain::model::email_address::EmailAddress;
@@ -152,9 +152,11 @@ impl CsvFile {
 /// 404 if its bytes are missing. Otherwise the storage fails.
 pub(crate) async fn download_reply(file: &ReadableFile) -> PageResult {
     let chunks = file.read(None).await.map_err(HttpError::of_page)?;
+    // What begins like an image is saved, too.
+    let headers = ContentHeaders { inline: false, ..file.content_headers.clone() };
     let response = HttpResponse::Ok()
-        .insert_header((CONTENT_TYPE, file.content_headers.content_type.as_str()))
-        .insert_header((CONTENT_DISPOSITION, file.content_headers.content_disposition()))
+        .insert_header((CONTENT_TYPE, headers.content_type.as_str()))
+        .insert_header((CONTENT_DISPOSITION, headers.content_disposition()))
         .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"))
         .insert_header((CROSS_ORIGIN_RESOURCE_POLICY, "same-origin"))
         .insert_header((CACHE_CONTROL, "private, no-store"))

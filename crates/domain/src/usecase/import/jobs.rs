@@ -55,16 +55,9 @@ pub struct ClaimImport {
     pub holder: Uuid,
 }
 
-/// Says that the process still works on a run.
+/// Says that the process still works on a run, whatever it is doing.
 #[derive(Debug, Clone, Copy)]
 pub struct HoldImport {
-    pub id: ImportId,
-    pub holder: Uuid,
-}
-
-/// Leaves a run to another process, because this one stops.
-#[derive(Debug, Clone, Copy)]
-pub struct ReleaseImport {
     pub id: ImportId,
     pub holder: Uuid,
 }
@@ -110,14 +103,10 @@ fn find(imports: &[Import], id: ImportId) -> Result<Import, RoadmapError> {
     imports.iter().find(|import| import.id == id).cloned().ok_or_else(missing)
 }
 
-/// Returns a run that a process works on.
-fn held(imports: &[Import], id: ImportId, holder: Uuid) -> Result<Import, RoadmapError> {
-    let import = find(imports, id)?;
-    let is_running = matches!(import.state, ImportState::Running | ImportState::Undoing);
-    if import.holder != holder || !is_running {
-        return Err(RoadmapError::Conflict(Conflict::ImportTakenOver));
-    }
-    Ok(import)
+/// Whether the files of a run, and a run that has made nothing, are to be deleted.
+pub(crate) fn is_old(import: &Import, now: Timestamp) -> bool {
+    let since = import.ended_at.unwrap_or(import.began_at);
+    import.job.is_none() && !import.is_at_work(now) && since.plus(KEPT) <= now
 }
 
 /// Returns a time at which no process can have said that it works on a run.
@@ -279,23 +268,9 @@ impl Operation for HoldImport {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<()>, RoadmapError> {
-        let import = held(&work.load_imports().await?, self.id, self.holder)?;
-        work.save_import(&Import { seen_at: context.now, ..import }).await?;
-        Ok(Performed::new((), Audit::Unchanged))
-    }
-}
-
-#[async_trait]
-impl Operation for ReleaseImport {
-    type Output = ();
-
-    async fn perform(
-        &self,
-        context: &OperationContext<'_>,
-        work: &mut dyn UnitOfWork,
-    ) -> Result<Performed<()>, RoadmapError> {
-        let import = held(&work.load_imports().await?, self.id, self.holder)?;
-        work.save_import(&Import { seen_at: long_ago(context.now), ..import }).await?;
+        if !work.hold_import(self.id, self.holder, context.now).await? {
+            return Err(RoadmapError::Conflict(Conflict::ImportTakenOver));
+        }
         Ok(Performed::new((), Audit::Unchanged))
     }
 }
@@ -309,7 +284,10 @@ impl Operation for EndReading {
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<Import>, RoadmapError> {
-        let import = held(&work.load_imports().await?, self.id, self.holder)?;
+        let import = find(&work.load_imports().await?, self.id)?;
+        if import.holder != self.holder || import.state != ImportState::Running {
+            return Err(RoadmapError::Conflict(Conflict::ImportTakenOver));
+        }
         let is_tried = import.job == Some(ImportJob::Try);
         let import = Import {
             state: self.state,
@@ -413,8 +391,7 @@ impl Operation for ForgetOldImports {
     ) -> Result<Performed<Vec<UnusedAttachment>>, RoadmapError> {
         let mut files = Vec::new();
         for import in work.load_imports().await? {
-            let since = import.ended_at.unwrap_or(import.began_at);
-            if import.job.is_some() || import.is_at_work(context.now) || since.plus(KEPT) > context.now {
+            if !is_old(&import, context.now) {
                 continue;
             }
             files.extend(work.delete_job_files(import.id.uuid()).await?);
@@ -572,14 +549,22 @@ mod tests {
         }
         for (holder, is_held) in [(Uuid::from_u128(70), true), (holder, false)] {
             let running = || unit(vec![import(1, ImportState::Running, Some(ImportJob::Try), 9)]);
-            assert_eq!(perform(&HoldImport { id: id(1), holder }, &mut running().0).is_ok(), is_held);
-            let (mut unit, saved) = running();
-            assert_eq!(perform(&ReleaseImport { id: id(1), holder }, &mut unit).is_ok(), is_held);
-            assert_eq!(saved.lock().unwrap().iter().any(|import| !import.is_at_work(now())), is_held);
             let end = EndReading { id: id(1), holder, state: ImportState::Uploaded, report: "{}".to_owned() };
             let (mut unit, saved) = running();
             assert_eq!(perform(&end, &mut unit).is_ok(), is_held);
             assert_eq!(saved.lock().unwrap().iter().any(|import| import.job.is_none()), is_held);
+        }
+    }
+
+    #[test]
+    fn a_process_that_has_lost_its_run_is_told() {
+        for is_held in [true, false] {
+            let mut unit = MockUnit::new();
+            unit.expect_hold_import()
+                .withf(|import, holder, at| (*import, *holder, *at) == (id(1), Uuid::from_u128(70), now()))
+                .returning(move |_, _, _| Ok(is_held));
+            let hold = HoldImport { id: id(1), holder: Uuid::from_u128(70) };
+            assert_eq!(perform(&hold, &mut unit).is_ok(), is_held);
         }
     }
 

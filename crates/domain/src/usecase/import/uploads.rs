@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{FieldError, FieldProblem, Resource, RoadmapError};
+use crate::error::{Conflict, FieldError, FieldProblem, Resource, RoadmapError};
 use crate::model::id::{ImportId, WorkspaceId};
 use crate::model::import::run::{Import, SourceName};
 use crate::model::import::upload::{ImportOptions, Upload};
@@ -131,9 +131,7 @@ impl UploadImport {
         let imports = self.reader.imports(workspace).await?;
         let import = imports.into_iter().find(|import| import.id == id).ok_or_else(missing)?;
         let Some(upload) = &import.upload else {
-            // The operation says why not.
-            let preview = crate::model::import::upload::Preview::default();
-            return executor.run_without_key(workspace, &ChangeUpload { id, options, preview }).await;
+            return Err(RoadmapError::Conflict(Conflict::ImportNotReady));
         };
         let file = self.reader.job_file(workspace, upload.file).await?.ok_or(RoadmapError::NotFound(Resource::File))?;
         let preview = self.inspector.inspect(&import.source, &file.file, &options).await?;
