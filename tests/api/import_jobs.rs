@@ -435,6 +435,20 @@ fn found_within<T>(limit: Duration, mut find: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// A report for which there is no room keeps no import from its end.
+#[test]
+fn a_run_ends_although_its_report_cannot_be_stored() {
+    let app = App::with(&[], &[("ROADMAP_STORAGE_FILES", "1KB")]);
+    let id = id_of(&upload(&app.acme, "csv", "posts.csv", b"title\nDark mode\n"));
+    let done = run(&app.acme, &id, &json!({}));
+    assert_eq!((&done["state"], &done["files"]["report.json"]), (&json!("done"), &json!(null)), "{done}");
+    let why = done["report"]["why"].as_str().expect("a reason");
+    assert!(why.starts_with("the files of the report cannot be stored: Storage for files is used up"), "{why}");
+    assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 1);
+    assert_eq!(act(&app.acme, &id, "undo", &json!({})).status, 202);
+    assert_eq!(ended(&app.acme, &id)["state"], "undone");
+}
+
 /// Import contract 2, 10: one run at a time in a workspace, whoever asks.
 #[test]
 fn one_import_runs_at_a_time() {

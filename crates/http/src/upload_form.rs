@@ -4,11 +4,14 @@ use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::web::Bytes;
 use async_trait::async_trait;
 use futures_util::StreamExt;
+use futures_util::future::join;
 use futures_util::stream::Fuse;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::ports::Chunks;
 use tokio::sync::mpsc;
 
+use crate::detached::DetachedTasks;
+use crate::error::HttpError;
 use crate::form_part::FormPart;
 
 /// How many pieces may be queued for the storage before the socket is read further.
@@ -28,16 +31,9 @@ pub struct ReceivedFile {
     pieces: mpsc::Receiver<Piece>,
 }
 
-/// Hands a file on.
-pub struct FileSender {
+/// The other end of [`ReceivedFile`].
+struct FileSender {
     pieces: mpsc::Sender<Piece>,
-}
-
-/// Returns both ends of a file that is on its way.
-#[must_use]
-pub fn file_channel() -> (FileSender, ReceivedFile) {
-    let (sender, receiver) = mpsc::channel(MAX_QUEUED_PIECES);
-    (FileSender { pieces: sender }, ReceivedFile { pieces: receiver })
 }
 
 #[async_trait]
@@ -51,12 +47,22 @@ impl Chunks for ReceivedFile {
     }
 }
 
+/// Hands a file on to work that goes on to its end, even if the client leaves. `None`: the form is malformed, or its client is
+/// gone.
+pub async fn hand_on<T: Send + 'static, W: Future<Output = T> + Send + 'static>(
+    file: Field,
+    detached: &DetachedTasks,
+    work: impl FnOnce(ReceivedFile) -> W,
+) -> Option<Result<T, HttpError>> {
+    let (sender, receiver) = mpsc::channel(MAX_QUEUED_PIECES);
+    let work = detached.run(work(ReceivedFile { pieces: receiver }));
+    let (sent, done) = join(FileSender { pieces: sender }.forward(file), work).await;
+    sent.ok().map(|()| done)
+}
+
 impl FileSender {
     /// Hands a file on until it ends or nobody receives it any more.
-    ///
-    /// # Errors
-    /// The form is malformed, or its client is gone.
-    pub async fn forward(self, mut file: Field) -> Result<(), MultipartError> {
+    async fn forward(self, mut file: Field) -> Result<(), MultipartError> {
         while let Some(piece) = file.next().await {
             if self.pieces.send(Piece::Bytes(piece?)).await.is_err() {
                 return Ok(());

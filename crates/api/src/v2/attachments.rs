@@ -1,17 +1,16 @@
 //! `POST /attachments`, which uploads a file (contract section 4.1), `GET` and `DELETE /attachments/{id}`.
 
-use actix_multipart::{Field, Multipart, MultipartError};
+use actix_multipart::{Field, Multipart};
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt;
-use futures_util::future::join;
 use futures_util::stream::Fuse;
 use roadmap_domain::model::attachment::Filename;
 use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::usecase::query::files::ShowAttachment;
 use roadmap_domain::usecase::upload_attachment::{self, FileDescription};
 use roadmap_http::form_part::lenient_headers;
-use roadmap_http::upload_form::{FormBeginning, file_channel};
+use roadmap_http::upload_form::{FormBeginning, ReceivedFile, hand_on};
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
@@ -66,12 +65,11 @@ pub(crate) async fn create(
     let uploaded = match find_file(&mut parts).await {
         Ok((field, description)) => {
             body.begin_file();
-            let (sender, mut source) = file_channel();
             let (upload, workspace) = (state.upload.clone(), input.workspace);
-            let stored = state.http.detached.run(async move { upload.run(workspace, description, &mut source).await });
-            match join(sender.forward(field), stored).await {
-                (Err(broken), _) => Err(malformed(broken)),
-                (Ok(()), stored) => stored.and_then(|stored| Ok(stored?)),
+            let store = |mut source: ReceivedFile| async move { upload.run(workspace, description, &mut source).await };
+            match hand_on(field, &state.http.detached, store).await {
+                None => Err(ApiError::MalformedUpload),
+                Some(stored) => stored.map_err(ApiError::from).and_then(|stored| Ok(stored?)),
             }
         }
         Err(missing) => Err(missing),
@@ -144,8 +142,4 @@ async fn find_file(parts: &mut Fuse<Multipart>) -> Result<(Field, FileDescriptio
     };
     let media_type = part.content_type().map(|mime| mime.essence_str().to_owned());
     Ok((part, FileDescription { filename: Filename::sanitize(&filename.unwrap_or_default()), media_type }))
-}
-
-fn malformed(_: MultipartError) -> ApiError {
-    ApiError::MalformedUpload
 }

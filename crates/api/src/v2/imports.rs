@@ -7,8 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt;
-use futures_util::future::join;
-use roadmap_domain::error::{FieldError, FieldProblem, RoadmapError, Validated};
+use roadmap_domain::error::{FieldError, FieldProblem, Validated};
 use roadmap_domain::model::attachment::Filename;
 use roadmap_domain::model::id::{ImportId, WorkspaceId};
 use roadmap_domain::model::import::run::Import;
@@ -21,7 +20,7 @@ use roadmap_domain::usecase::query::imports::{ListImports, ShowImport};
 use roadmap_domain::usecase::target::Target;
 use roadmap_domain::usecase::upload_attachment;
 use roadmap_http::form_part::lenient_headers;
-use roadmap_http::upload_form::{FormBeginning, file_channel};
+use roadmap_http::upload_form::{FormBeginning, ReceivedFile, hand_on};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -99,14 +98,13 @@ pub(crate) async fn create(
                 // `draft` has found it.
                 let Some((file, _)) = beginning.file else { return Err(ApiError::MalformedUpload) };
                 body.begin_file();
-                let (sender, mut content) = file_channel();
                 let executor = state.executor.acting_as(input.origin);
-                let add = async move { imports.add(&executor, workspace, draft, &mut content).await };
-                let (sent, added) = join(sender.forward(file), state.http.detached.run(add)).await;
-                match (sent, added?) {
-                    (_, Err(error @ (RoadmapError::Invalid(_) | RoadmapError::OverBudget(_)))) => Err(error.into()),
-                    (Err(_), _) => Err(ApiError::MalformedUpload),
-                    (Ok(()), added) => added.map_err(ApiError::from),
+                let add = |mut content: ReceivedFile| async move {
+                    imports.add(&executor, workspace, draft, &mut content).await
+                };
+                match hand_on(file, &state.http.detached, add).await {
+                    None => Err(ApiError::MalformedUpload),
+                    Some(added) => added.map_err(ApiError::from).and_then(|added| Ok(added?)),
                 }
             }
         },

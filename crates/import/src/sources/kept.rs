@@ -21,7 +21,7 @@ pub(crate) struct Kept {
     pub(crate) problems: Vec<Problem>,
     pub(crate) lost: Vec<(String, u64, Option<Kind>)>,
     /// The rejected bytes of each file with its head, and the kinds of all that was rejected.
-    rejected: BTreeMap<usize, Vec<u8>>,
+    pub(crate) rejected: BTreeMap<usize, Vec<u8>>,
     pub(crate) kinds: Vec<Kind>,
     /// The records and problems that it takes before it fails.
     space: Option<usize>,

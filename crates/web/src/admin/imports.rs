@@ -8,7 +8,6 @@ use actix_web::dev::Payload;
 use actix_web::http::StatusCode;
 use askama::Template;
 use futures_util::StreamExt;
-use futures_util::future::join;
 use roadmap_domain::error::{Conflict, FieldError, RoadmapError};
 use roadmap_domain::model::attachment::Filename;
 use roadmap_domain::model::board::Board;
@@ -26,7 +25,7 @@ use roadmap_domain::usecase::query::imports::{ListImports, ShowImport, ShownImpo
 use roadmap_domain::usecase::query::tracks::ListTracks;
 use roadmap_http::error::HttpError;
 use roadmap_http::form_part::lenient_headers;
-use roadmap_http::upload_form::{FormBeginning, file_channel};
+use roadmap_http::upload_form::{FormBeginning, ReceivedFile, hand_on};
 use serde_json::Value;
 
 use crate::admin::parts::{Choice, DisplayTime, download_reply};
@@ -329,16 +328,10 @@ pub(crate) async fn upload(context: Rc<Context>, payload: Payload) -> PageResult
         Err(error) => Err(error),
         Ok(()) => {
             body.begin_file();
-            let (sender, mut content) = file_channel();
             let (executor, workspace) = (context.executor(), context.workspace.id);
-            let add = async move { imports.add(&executor, workspace, draft, &mut content).await };
-            let (sent, added) = join(sender.forward(file), context.state.http.detached.run(add)).await;
-            match (sent, added?) {
-                // What the storage says is the cause of a sending that ends early.
-                (_, Err(error @ (RoadmapError::Invalid(_) | RoadmapError::OverBudget(_)))) => Err(error),
-                (Err(_), _) => return Err(broken()),
-                (Ok(()), added) => added,
-            }
+            let add =
+                |mut content: ReceivedFile| async move { imports.add(&executor, workspace, draft, &mut content).await };
+            hand_on(file, &context.state.http.detached, add).await.ok_or_else(broken)??
         }
     };
     // The browser reads the answer only when it has sent everything.

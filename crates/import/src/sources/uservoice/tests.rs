@@ -1,132 +1,13 @@
 //! Tables of cases for the conversion of exports of UserVoice.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::io::Read;
-
 use proptest::prelude::*;
 use roadmap_domain::model::timestamp::Timestamp;
 
 use super::*;
 use crate::dates::Dates;
-use crate::records::{
-    Action, Comment, FeatureRequest, Kind, Lost, Note, Origin, Person, PersonKey, Problem, Record, Vote,
-};
+use crate::records::{Action, Comment, FeatureRequest, Kind, Origin, Person, PersonKey, Record, Vote};
+use crate::sources::kept::Kept;
 use crate::table::MAX_RECORD_BYTES;
-
-/// A sink that keeps everything.
-#[derive(Default)]
-struct Kept {
-    records: Vec<Record>,
-    problems: Vec<Problem>,
-    lost: Vec<(String, u64, Option<Kind>)>,
-    /// The rejected bytes of each file with its head, and the kinds of all that was rejected.
-    rejected: BTreeMap<usize, Vec<u8>>,
-    kinds: Vec<Kind>,
-    /// The records and problems that it takes before it fails.
-    space: Option<usize>,
-}
-
-impl Kept {
-    fn take_space(&mut self) -> io::Result<()> {
-        match &mut self.space {
-            Some(0) => Err(io::Error::other("disk full")),
-            Some(space) => {
-                *space -= 1;
-                Ok(())
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn requests(&self) -> Vec<&FeatureRequest> {
-        let requests = self.records.iter().filter_map(|record| match record {
-            Record::FeatureRequest(request) => Some(request),
-            _ => None,
-        });
-        requests.collect()
-    }
-
-    fn comments(&self) -> Vec<&Comment> {
-        let comments = self.records.iter().filter_map(|record| match record {
-            Record::Comment(comment) => Some(comment),
-            _ => None,
-        });
-        comments.collect()
-    }
-
-    fn notes(&self) -> Vec<&Note> {
-        let notes = self.records.iter().filter_map(|record| match record {
-            Record::Note(note) => Some(note),
-            _ => None,
-        });
-        notes.collect()
-    }
-
-    /// The votes, as feature request and address or id.
-    fn votes(&self) -> Vec<(&str, &str)> {
-        let votes = self.records.iter().filter_map(|record| match record {
-            Record::Vote(Vote { request, person, .. }) => Some((
-                request.as_str(),
-                match &person.key {
-                    PersonKey::Email(key) | PersonKey::ExternalId(key) => key.as_str(),
-                },
-            )),
-            _ => None,
-        });
-        votes.collect()
-    }
-
-    /// The problems, as line, id, field, value, sentence and action.
-    fn problems(&self) -> Vec<String> {
-        let text = |problem: &Problem| {
-            let mut text = String::new();
-            if let Some(line) = problem.line {
-                write!(text, "{line} ").unwrap();
-            }
-            if let Some(id) = &problem.id {
-                write!(text, "{id} ").unwrap();
-            }
-            if let (Some(field), Some(value)) = (&problem.field, &problem.value) {
-                write!(text, "{field}={value} ").unwrap();
-            }
-            write!(text, "{:?}: {}", problem.action, problem.problem).unwrap();
-            text
-        };
-        self.problems.iter().map(text).collect()
-    }
-
-    fn lost(&self) -> Vec<(&str, u64)> {
-        self.lost.iter().map(|(what, count, _)| (what.as_str(), *count)).collect()
-    }
-
-    fn rejected(&self, file: usize) -> &str {
-        self.rejected.get(&file).map_or("", |bytes| std::str::from_utf8(bytes).unwrap())
-    }
-}
-
-impl Sink for Kept {
-    fn record(&mut self, record: Record) -> io::Result<()> {
-        self.records.push(record);
-        self.take_space()
-    }
-
-    fn problem(&mut self, problem: Problem) -> io::Result<()> {
-        self.problems.push(problem);
-        self.take_space()
-    }
-
-    fn lost(&mut self, lost: Lost) -> io::Result<()> {
-        self.lost.push((lost.what, lost.count, lost.kind));
-        self.take_space()
-    }
-
-    fn rejected(&mut self, kind: Kind, file: usize, head: &[u8], original: &mut dyn Read) -> io::Result<()> {
-        original.read_to_end(self.rejected.entry(file).or_insert_with(|| head.to_vec()))?;
-        self.kinds.push(kind);
-        self.take_space()
-    }
-}
 
 fn nothing_is_known(_: &str) -> bool {
     false
@@ -637,10 +518,10 @@ fn memory_is_bounded_and_a_full_disk_ends_the_conversion() {
     let steps = whole.records.len() + whole.problems.len() + whole.lost.len() + whole.kinds.len();
     assert_eq!(steps, 4 + 2 + 1 + 2);
     for space in 0..steps {
-        let error = convert(&files, &options(), &mut Kept { space: Some(space), ..Kept::default() }).unwrap_err();
+        let error = convert(&files, &options(), &mut Kept::with_space(space)).unwrap_err();
         assert_eq!(error.to_string(), "the converted records cannot be stored: disk full", "{space}");
     }
-    assert!(convert(&files, &options(), &mut Kept { space: Some(steps), ..Kept::default() }).is_ok());
+    assert!(convert(&files, &options(), &mut Kept::with_space(steps)).is_ok());
 
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("ideas.csv");
