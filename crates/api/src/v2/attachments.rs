@@ -69,7 +69,7 @@ pub(crate) async fn create(
             let store = |mut source: ReceivedFile| async move { upload.run(workspace, description, &mut source).await };
             match hand_on(field, &state.http.detached, store).await {
                 None => Err(ApiError::MalformedUpload),
-                Some(stored) => stored.map_err(ApiError::from).and_then(|stored| Ok(stored?)),
+                Some(stored) => stored.and_then(|stored| Ok(stored?)),
             }
         }
         Err(missing) => Err(missing),

@@ -104,7 +104,7 @@ pub(crate) async fn create(
                 };
                 match hand_on(file, &state.http.detached, add).await {
                     None => Err(ApiError::MalformedUpload),
-                    Some(added) => added.map_err(ApiError::from).and_then(|added| Ok(added?)),
+                    Some(added) => added.and_then(|added| Ok(added?)),
                 }
             }
         },
