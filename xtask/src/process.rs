@@ -2,6 +2,7 @@
 
 use std::io::BufReader;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -41,6 +42,11 @@ impl Process {
         self.status_mb("RssAnon:")
     }
 
+    /// User and system processor time of all its threads until now.
+    pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
+        Ok(Duration::from_millis(ticks(self.id(), 2)? * 10))
+    }
+
     fn status_mb(&self, field: &'static str) -> anyhow::Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix(field)).context("no such field in the status")?;
@@ -55,4 +61,13 @@ impl Drop for Process {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Processor time of a process in ticks of 10 ms: the sum of the first `fields` of `utime`, `stime`, `cutime` and
+/// `cstime`.
+pub(crate) fn ticks(process: u32, fields: usize) -> anyhow::Result<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // Fields from 14, counted after the name in parentheses.
+    let (_, behind) = stat.rsplit_once(')').context("no fields")?;
+    Ok(behind.split_whitespace().skip(11).take(fields).filter_map(|ticks| ticks.parse::<u64>().ok()).sum())
 }

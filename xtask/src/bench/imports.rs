@@ -1,8 +1,9 @@
-//! An import of many feature requests with their votes, and what another workspace notices of it.
+//! An import of many feature requests with their votes, what another workspace notices of it, and their export.
 
 use std::fmt::Write as _;
-use std::io::{BufWriter, Read, Write};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::{ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
@@ -29,7 +30,10 @@ const SECONDS_TARGETS: [f64; 2] = [60.0, 120.0];
 const MEMORY_TARGET: f64 = 300.0;
 const P99_TARGET: f64 = 2.0;
 
-/// Imports a CSV of feature requests and one of votes while another workspace gets votes.
+/// Highest seconds and memory in megabytes of an export of what was imported.
+const EXPORT_TARGETS: [f64; 2] = [60.0, 100.0];
+
+/// Imports a CSV of feature requests and one of votes while another workspace gets votes, and exports them.
 pub(super) fn measure(service: &mut Service, target: usize, quiet_time: Duration) -> anyhow::Result<()> {
     service.start(&WITHOUT_LIMITS)?;
     service.workspace(NAME)?;
@@ -49,41 +53,87 @@ pub(super) fn measure(service: &mut Service, target: usize, quiet_time: Duration
     };
 
     let mut command = service.command();
-    command.args(["import", "csv", "--workspace", NAME, "--json"]).args(&files).stderr(std::process::Stdio::null());
-    let began = Instant::now();
-    let (mut process, mut output) = Process::start(&mut command, "the import")?;
-    let mut peak = 0.0_f64;
-    let meanwhile = vote(service, &others, |turn| {
-        if turn % 20 == 0 {
-            // It is gone once the process has exited.
-            peak = peak.max(process.peak_mb().unwrap_or_default());
-        }
-        Ok(!process.has_exited()?)
-    })?;
-    let seconds = began.elapsed().as_secs_f64();
+    command.args(["import", "csv", "--workspace", NAME, "--json"]).args(&files).stderr(Stdio::null());
+    let mut import = Running::start(&mut command, "the import")?;
+    let [_, server] = service.cpu()?;
+    let meanwhile = vote(service, &others, |turn| if turn % 20 == 0 { import.watch() } else { Ok(true) })?;
+    let used = import.used;
+    let server = service.cpu()?[1].saturating_sub(server).as_secs_f64();
     let mut report = String::new();
-    output.read_to_string(&mut report)?;
+    import.output.read_to_string(&mut report)?;
     let report: serde_json::Value = serde_json::from_str(&report).context("the import printed no report")?;
     let new = |kind: &str| report.pointer(&format!("/counts/{kind}/new")).and_then(serde_json::Value::as_u64);
     ensure!(new("feature_requests") == Some(REQUESTS) && new("votes").is_some(), "not all was imported: {report}");
     let votes = new("votes").unwrap_or_default();
 
+    let archive = service.folder().join("export.zip");
+    let mut command = service.command();
+    command.args(["export", "--workspace", NAME, "--to"]).arg(&archive).stderr(Stdio::null());
+    let mut export = Running::start(&mut command, "the export")?;
+    while export.watch()? {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let exported = export.used;
+    let archive_mb = size_of(&[archive])?;
+
     #[expect(clippy::cast_precision_loss)]
-    let rate = (REQUESTS + votes) as f64 / seconds;
+    let rate = (REQUESTS + votes) as f64 / used.seconds;
     let megabytes = size_of(&files)?;
     let seconds_target = SECONDS_TARGETS.get(target).copied().unwrap_or_default();
     let ratio = meanwhile.millis(99) / quiet.millis(99);
     println!("| {NAME} of {REQUESTS} feature requests and {votes} votes ({megabytes:.0} MB) | | target |");
     println!("|---|---:|---:|");
-    println!("| seconds | {seconds:.1} | {seconds_target} |");
+    println!("| seconds | {:.1} | {seconds_target} |", used.seconds);
+    println!("| processor seconds | {:.1} | |", used.cpu);
+    if service.cluster.is_some() {
+        println!("| processor seconds of the database server | {server:.1} | |");
+    }
     println!("| feature requests and votes per second | {rate:.0} | |");
-    println!("| peak memory, MB | {peak:.0} | {MEMORY_TARGET} |");
+    println!("| peak memory, MB | {:.0} | {MEMORY_TARGET} |", used.peak);
     println!("| database, MB | {:.0} | |", service.database_mb()?);
     println!("| another workspace's votes, p99 ms without an import | {:.2} | |", quiet.millis(99));
     println!("| meanwhile | {:.2} | |", meanwhile.millis(99));
     println!("| ratio | {ratio:.2} | {P99_TARGET} |");
     println!("| slowest vote meanwhile, ms | {:.0} | |", meanwhile.millis(100));
+    let [export_seconds, export_memory] = EXPORT_TARGETS;
+    println!("| export ({archive_mb:.0} MB), seconds | {:.1} | {export_seconds} |", exported.seconds);
+    println!("| its processor seconds | {:.1} | |", exported.cpu);
+    println!("| its peak memory, MB | {:.0} | {export_memory} |", exported.peak);
     Ok(())
+}
+
+/// A command that runs, and what it has used of the machine until it was last watched.
+struct Running {
+    process: Process,
+    output: BufReader<ChildStdout>,
+    began: Instant,
+    used: Used,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Used {
+    seconds: f64,
+    /// User and system processor seconds.
+    cpu: f64,
+    /// Highest resident memory, in megabytes.
+    peak: f64,
+}
+
+impl Running {
+    fn start(command: &mut Command, name: &str) -> anyhow::Result<Self> {
+        let (process, output) = Process::start(command, name)?;
+        Ok(Self { process, output, began: Instant::now(), used: Used::default() })
+    }
+
+    /// Whether it still runs.
+    fn watch(&mut self) -> anyhow::Result<bool> {
+        // They are gone once the process has exited.
+        let (cpu, peak) = (self.process.cpu().unwrap_or_default(), self.process.peak_mb().unwrap_or_default());
+        self.used.cpu = self.used.cpu.max(cpu.as_secs_f64());
+        self.used.peak = self.used.peak.max(peak);
+        self.used.seconds = self.began.elapsed().as_secs_f64();
+        Ok(!self.process.has_exited()?)
+    }
 }
 
 /// Votes from one connection, one after the other, while it is wanted.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{Connection, block_on, fill};
-use crate::process::Process;
+use crate::process::{Process, ticks};
 use crate::run::output;
 
 pub(crate) const HOST: &str = "bench.localhost";
@@ -186,13 +186,4 @@ impl Service {
         let rows = postgres::execute(&cluster.url(), query)?;
         rows.into_iter().flatten().flatten().next().context("the query gave nothing")
     }
-}
-
-/// Processor time of a process in ticks of 10 ms: the sum of the first `fields` of `utime`, `stime`, `cutime` and
-/// `cstime`.
-fn ticks(process: u32, fields: usize) -> anyhow::Result<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
-    // Fields from 14, counted after the name in parentheses.
-    let (_, behind) = stat.rsplit_once(')').context("no fields")?;
-    Ok(behind.split_whitespace().skip(11).take(fields).filter_map(|ticks| ticks.parse::<u64>().ok()).sum())
 }
