@@ -1,5 +1,7 @@
 //! The search documents of feature requests, and the vocabulary.
 
+use std::collections::BTreeSet;
+
 use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Text};
@@ -94,7 +96,7 @@ pub(crate) fn delete_document(connection: &mut SqliteConnection, workspace: Id, 
     Ok(())
 }
 
-/// Inserts the document of a feature request that has none.
+/// Inserts the document of a feature request that has none, and learns its words.
 pub(crate) fn index(
     connection: &mut SqliteConnection,
     workspace: Id,
@@ -102,20 +104,53 @@ pub(crate) fn index(
     request: Id,
     document: &SearchDocument,
 ) -> Result<(), SqlError> {
-    let SearchDocument { title, tags, description } = document.clone();
+    index_all(connection, workspace, &[(row_number, request, document)])
+}
+
+/// Inserts the documents of feature requests that have none, given with their row numbers, and learns their words.
+///
+/// The full-text index keeps terms in memory and writes them before each statement that may be undone alone, such as one with
+/// triggers. So the terms of all documents follow each other.
+pub(crate) fn index_all(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    documents: &[(i64, Id, &SearchDocument)],
+) -> Result<(), SqlError> {
+    for (row_number, request, document) in documents {
+        insert_document(connection, workspace, *row_number, *request, document)?;
+    }
+    for (row_number, _, document) in documents {
+        let SearchDocument { title, tags, description } = (*document).clone();
+        IndexTerms { row_number: *row_number, title, tags, description }.execute(connection)?;
+    }
+    let words: BTreeSet<&str> = documents.iter().flat_map(|(.., document)| document.vocabulary()).collect();
+    learn_words(connection, workspace, &words.into_iter().collect::<Vec<_>>())
+}
+
+/// Inserts the document of a feature request that has none, without its terms.
+fn insert_document(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    row_number: i64,
+    request: Id,
+    document: &SearchDocument,
+) -> Result<(), SqlError> {
     diesel::insert_into(search_documents::table)
         .values((
             search_documents::row_number.eq(row_number),
             search_documents::workspace_id.eq(workspace),
             search_documents::request_id.eq(request),
-            search_documents::title.eq(&title),
-            search_documents::tags.eq(&tags),
-            search_documents::description.eq(&description),
+            search_documents::title.eq(&document.title),
+            search_documents::tags.eq(&document.tags),
+            search_documents::description.eq(&document.description),
             search_documents::version.eq(INDEX_VERSION),
         ))
         .execute(connection)?;
-    IndexTerms { row_number, title, tags, description }.execute(connection)?;
-    let vocabulary = document.vocabulary();
+    Ok(())
+}
+
+/// Adds words of documents to the vocabulary.
+fn learn_words(connection: &mut SqliteConnection, workspace: Id, vocabulary: &[&str]) -> Result<(), SqlError> {
     if vocabulary.is_empty() {
         return Ok(());
     }

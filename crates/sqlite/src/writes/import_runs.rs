@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::SqliteConnection;
-use diesel::prelude::{OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::prelude::{QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, FeatureRequestId, ImportId};
@@ -13,18 +13,23 @@ use roadmap_domain::model::import::{ImportedFrom, ImportedRecord, MadeChangelog,
 use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ImportRunWrites;
-use roadmap_store::columns::Id;
+use roadmap_store::columns::{Id, TimestampColumn};
 use roadmap_store::rows::{
-    ImportRow, ImportedRow, MadeChangelogRow, MadeRow, import, imported_record, made_changelog, made_request,
+    ImportRow, MadeChangelogRow, MadeRow, import, imported_record, made_changelog, made_request,
 };
 use uuid::Uuid;
 
+use crate::codec::json_texts;
 use crate::deletions::delete_messages;
 use crate::errors::SqlError;
 use crate::schema::{comments, held_comments, notes};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
+use crate::writes::imports::by_place;
 use crate::writes::merges::{recount, root_of};
+
+/// The place of an id in a list, and what is known of its record, as in `ImportedRow`.
+type PlacedRow = (i64, Id, String, Id, TimestampColumn, Option<TimestampColumn>, Option<TimestampColumn>);
 
 /// SQL for the columns of a run, in the order of [`ImportRow`].
 macro_rules! import_columns {
@@ -73,36 +78,39 @@ statement! {
 }
 
 statement! {
-    /// Selects what is known of a feature request of a source.
-    ImportedRequestOf { workspace: Id => Binary, name: String => Text, external_id: String => Text } -> (
-        Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
+    /// Selects what is known of feature requests of a source, with the places of their ids in a JSON array.
+    ImportedRequestOf { external_ids: String => Text, workspace: Id => Binary, name: String => Text } -> (
+        BigInt, Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
     ),
-    "SELECT local_id, digest, imported.import_id, written_at, created_at, updated_at FROM imported
+    "SELECT given.key, local_id, digest, imported.import_id, written_at, created_at, updated_at FROM json_each(?) AS given
+     CROSS JOIN imported ON external_id = given.value
      LEFT JOIN feature_requests AS record ON record.workspace_id = imported.workspace_id AND record.id = local_id
-     WHERE imported.workspace_id = ? AND name = ? AND kind = 'feature_requests' AND external_id = ?"
+     WHERE imported.workspace_id = ? AND name = ? AND kind = 'feature_requests'"
 }
 
 statement! {
-    /// Selects what is known of a comment of a source, held or not.
-    ImportedCommentOf { workspace: Id => Binary, name: String => Text, external_id: String => Text } -> (
-        Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
+    /// Selects what is known of comments of a source, held or not.
+    ImportedCommentOf { external_ids: String => Text, workspace: Id => Binary, name: String => Text } -> (
+        BigInt, Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
     ),
-    "SELECT local_id, digest, import_id, written_at, coalesce(record.created_at, held.created_at),
+    "SELECT given.key, local_id, digest, import_id, written_at, coalesce(record.created_at, held.created_at),
             coalesce(record.updated_at, held.created_at)
-     FROM imported
+     FROM json_each(?) AS given
+     CROSS JOIN imported ON external_id = given.value
      LEFT JOIN comments AS record ON record.workspace_id = imported.workspace_id AND record.id = local_id
      LEFT JOIN held_comments AS held ON held.workspace_id = imported.workspace_id AND held.id = local_id
-     WHERE imported.workspace_id = ? AND name = ? AND kind = 'comments' AND external_id = ?"
+     WHERE imported.workspace_id = ? AND name = ? AND kind = 'comments'"
 }
 
 statement! {
-    /// Selects what is known of a changelog of a source.
-    ImportedChangelogOf { workspace: Id => Binary, name: String => Text, external_id: String => Text } -> (
-        Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
+    /// Selects what is known of changelogs of a source.
+    ImportedChangelogOf { external_ids: String => Text, workspace: Id => Binary, name: String => Text } -> (
+        BigInt, Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
     ),
-    "SELECT local_id, digest, import_id, written_at, created_at, updated_at FROM imported
+    "SELECT given.key, local_id, digest, import_id, written_at, created_at, updated_at FROM json_each(?) AS given
+     CROSS JOIN imported ON external_id = given.value
      LEFT JOIN changelogs AS record ON record.workspace_id = imported.workspace_id AND record.id = local_id
-     WHERE imported.workspace_id = ? AND name = ? AND kind = 'changelogs' AND external_id = ?"
+     WHERE imported.workspace_id = ? AND name = ? AND kind = 'changelogs'"
 }
 
 statement! {
@@ -117,12 +125,15 @@ statement! {
 }
 
 statement! {
-    /// Selects what is known of another record of a source, as if it were still there.
-    ImportedOf { workspace: Id => Binary, name: String => Text, kind: String => Text, external_id: String => Text } -> (
-        Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
+    /// Selects what is known of other records of a source, as if they were still there.
+    ImportedOf {
+        external_ids: String => Text, workspace: Id => Binary, name: String => Text, kind: String => Text,
+    } -> (
+        BigInt, Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
     ),
-    "SELECT local_id, digest, import_id, written_at, written_at, written_at FROM imported
-     WHERE workspace_id = ? AND name = ? AND kind = ? AND external_id = ?"
+    "SELECT given.key, local_id, digest, import_id, written_at, written_at, written_at FROM json_each(?) AS given
+     CROSS JOIN imported ON external_id = given.value
+     WHERE workspace_id = ? AND name = ? AND kind = ?"
 }
 
 statement! {
@@ -341,19 +352,21 @@ statement! {
 fn find_imported(
     connection: &mut SqliteConnection,
     workspace: Id,
-    name: &str,
+    name: String,
     kind: Kind,
-    external_id: String,
-) -> Result<Option<ImportedRecord>, SqlError> {
-    let name = name.to_owned();
-    let row: Option<ImportedRow> = match kind {
-        Kind::FeatureRequests => ImportedRequestOf { workspace, name, external_id }.get_result(connection),
-        Kind::Comments => ImportedCommentOf { workspace, name, external_id }.get_result(connection),
-        Kind::Changelogs => ImportedChangelogOf { workspace, name, external_id }.get_result(connection),
-        kind => ImportedOf { workspace, name, kind: kind.name().to_owned(), external_id }.get_result(connection),
-    }
-    .optional()?;
-    Ok(row.map(imported_record).transpose()?)
+    ids: &[String],
+) -> Result<Vec<Option<ImportedRecord>>, SqlError> {
+    let external_ids = json_texts(ids.iter().map(String::as_str));
+    let rows: Vec<PlacedRow> = match kind {
+        Kind::FeatureRequests => ImportedRequestOf { external_ids, workspace, name }.load(connection),
+        Kind::Comments => ImportedCommentOf { external_ids, workspace, name }.load(connection),
+        Kind::Changelogs => ImportedChangelogOf { external_ids, workspace, name }.load(connection),
+        kind => ImportedOf { external_ids, workspace, name, kind: kind.name().to_owned() }.load(connection),
+    }?;
+    let record = |(place, id, digest, import, written_at, created_at, updated_at): PlacedRow| {
+        Ok((place, imported_record((id, digest, import, written_at, created_at, updated_at))?))
+    };
+    Ok(by_place(ids.len(), rows.into_iter().map(record).collect::<Result<_, StoreError>>()?))
 }
 
 fn delete_made_posts(
@@ -466,10 +479,7 @@ impl ImportRunWrites for SqliteUnit {
         external_ids: &[String],
     ) -> Result<Vec<Option<ImportedRecord>>, StoreError> {
         let (name, external_ids) = (name.as_str().to_owned(), external_ids.to_vec());
-        self.run(move |connection, workspace| {
-            external_ids.into_iter().map(|id| find_imported(connection, workspace, &name, kind, id)).collect()
-        })
-        .await
+        self.run(move |connection, workspace| find_imported(connection, workspace, name, kind, &external_ids)).await
     }
 
     async fn remember_imported(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Double, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
 use roadmap_domain::model::email_address::FoldedEmail;
@@ -17,33 +17,89 @@ use roadmap_domain::model::import::{
 };
 use roadmap_domain::model::mail::NO_MAILBOX;
 use roadmap_domain::model::member::Member;
+use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::policy::trending;
 use roadmap_domain::ports::ImportWrites;
 use roadmap_store::columns::{Id, inconsistent};
 use uuid::Uuid;
 
+use crate::codec::{json_array, json_texts, quoted_id};
 use crate::errors::SqlError;
 use crate::outbox_queue::stop_mail;
 use crate::schema::{comments, held_comments, members, notes};
+use crate::search_documents::index_all;
 use crate::statement::statement;
-use crate::trees::tree_members;
 use crate::unit::SqliteUnit;
-use crate::writes::merges::{recount, root_of};
-use crate::writes::requests::{insert, insert_event};
-use crate::writes::votes::{AddCompanyVoter, AddVotes, find_customer, find_or_insert_customer};
+use crate::writes::merges::recount;
+use crate::writes::requests::{insert_event, insert_without_document};
+use crate::writes::votes::{AddVotes, find_customer, weight_of_vote};
 
 statement! {
-    /// Inserts a vote for a feature request itself, also if it is merged. Returns whether it is a subscription.
-    ImportVote {
-        workspace: Id => Binary, request: Id => Binary, customer: Id => Binary, subscribed: bool => Bool,
-        at: i64 => BigInt, import: Id => Binary,
-    } -> Bool,
-    "WITH vote (workspace, request, customer, subscribed, at, import) AS (SELECT ?, ?, ?, ?, ?, ?)
+    /// Inserts votes for feature requests themselves, also if they are merged, from a JSON array of feature request, customer,
+    /// whether the customer subscribes, and time. Returns the new ones, with whether they are subscriptions.
+    ImportVotes { workspace: Id => Binary, import: Id => Binary, votes: String => Text } -> (
+        Binary, Binary, BigInt, Bool
+    ),
+    "WITH scope (workspace, import, given) AS (SELECT ?, ?, ?)
      INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at, import_id)
-     SELECT workspace, request, customer, subscribed AND mail_stopped_at IS NULL, at, import FROM vote
-     CROSS JOIN customers ON customers.workspace_id = workspace AND customers.id = customer WHERE true
-     ON CONFLICT DO NOTHING RETURNING subscribed"
+     SELECT workspace, unhex(value ->> 0), voter.id, (value ->> 2) AND mail_stopped_at IS NULL, value ->> 3, import
+     FROM scope CROSS JOIN json_each(scope.given)
+     CROSS JOIN customers AS voter ON voter.workspace_id = workspace AND voter.id = unhex(value ->> 1) WHERE true
+     ON CONFLICT DO NOTHING RETURNING request_id, customer_id, created_at, subscribed"
+}
+
+statement! {
+    /// Selects those feature requests of a JSON array that are in a tree with merged ones, with its root.
+    MergedRoots { workspace: Id => Binary, requests: String => Text } -> (Binary, Binary),
+    "SELECT id, coalesce(root_id, id) FROM feature_requests AS member
+     WHERE workspace_id = ? AND id IN (SELECT unhex(value) FROM json_each(?)) AND (root_id IS NOT NULL OR EXISTS (
+         SELECT 1 FROM feature_requests AS merged
+         WHERE merged.workspace_id = member.workspace_id AND merged.root_id = member.id
+     ))"
+}
+
+statement! {
+    /// Counts voters of feature requests for their companies, from a JSON array of feature request and customer.
+    AddCompanyVoters { workspace: Id => Binary, voters: String => Text }
+    "WITH scope (workspace, given) AS (SELECT ?, ?)
+     INSERT INTO company_tallies (workspace_id, request_id, company, voters_count)
+     SELECT workspace, unhex(value ->> 0) AS request, company, count(*) FROM scope CROSS JOIN json_each(scope.given)
+     CROSS JOIN customer_companies ON workspace_id = workspace AND customer_id = unhex(value ->> 1)
+     WHERE true GROUP BY request, company
+     ON CONFLICT (workspace_id, request_id, company) DO UPDATE SET voters_count = voters_count + excluded.voters_count"
+}
+
+statement! {
+    /// Adds votes and their weight to the tally of a feature request, and counts its companies, which are counted already.
+    AddImportedVotes { votes: i64 => BigInt, weight: f64 => Double, workspace: Id => Binary, request: Id => Binary }
+    "WITH added (votes, weight) AS (SELECT ?, ?)
+     UPDATE vote_tallies SET votes_count = votes_count + added.votes, trend = max(trend + added.weight, 0.0),
+         companies_count = (
+             SELECT count(*) FROM company_tallies WHERE company_tallies.workspace_id = vote_tallies.workspace_id
+                AND company_tallies.request_id = vote_tallies.request_id
+         )
+     FROM added WHERE workspace_id = ? AND request_id = ?"
+}
+
+statement! {
+    /// Selects the customers with the addresses of a JSON array, with the places of the addresses in it.
+    CustomersByAddress { addresses: String => Text, workspace: Id => Binary } -> (BigInt, Binary),
+    "SELECT given.key, customers.id FROM json_each(?) AS given
+     CROSS JOIN customers ON customers.workspace_id = ? AND customers.email_folded = given.value"
+}
+
+statement! {
+    /// Inserts a customer of a run, or fills in the name of the one with the address. Returns the ID if it wrote anything.
+    ImportCustomer {
+        workspace: Id => Binary, id: Id => Binary, email: String => Text, email_folded: String => Text,
+        name: Option<String> => Nullable<Text>, name_folded: Option<String> => Nullable<Text>, at: i64 => BigInt,
+        import: Id => Binary,
+    } -> Binary,
+    "INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, created_at, import_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (workspace_id, email_folded) DO UPDATE SET name = excluded.name, name_folded = excluded.name_folded
+     WHERE name IS NULL AND excluded.name IS NOT NULL
+     RETURNING id"
 }
 
 statement! {
@@ -116,18 +172,33 @@ statement! {
     "SELECT EXISTS (SELECT 1 FROM votes WHERE workspace_id = ? AND request_id = ? AND customer_id = ?)"
 }
 
-statement! {
-    /// Sets the run that has made a customer.
-    SetCustomerImport { import: Id => Binary, workspace: Id => Binary, customer: Id => Binary }
-    "UPDATE customers SET import_id = ? WHERE workspace_id = ? AND id = ?"
-}
-
 /// The new votes for a feature request that is not merged.
 #[derive(Default)]
 struct Added {
     votes: i64,
     weight: f64,
-    companies: i64,
+}
+
+/// Returns the customers with some addresses, in their order.
+fn find_customers(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    addresses: &[FoldedEmail],
+) -> Result<Vec<Option<Id>>, SqlError> {
+    let texts = json_texts(addresses.iter().map(FoldedEmail::as_str));
+    let found: Vec<(i64, Id)> = CustomersByAddress { addresses: texts, workspace }.load(connection)?;
+    Ok(by_place(addresses.len(), found))
+}
+
+/// Returns what was found for each place of a list.
+pub(crate) fn by_place<T: Clone>(count: usize, found: Vec<(i64, T)>) -> Vec<Option<T>> {
+    let mut values = vec![None; count];
+    for (place, value) in found {
+        if let Some(slot) = usize::try_from(place).ok().and_then(|place| values.get_mut(place)) {
+            *slot = Some(value);
+        }
+    }
+    values
 }
 
 fn import_customer(
@@ -136,12 +207,26 @@ fn import_customer(
     import: Id,
     (customer, at): &(NewCustomer, Timestamp),
 ) -> Result<CustomerId, SqlError> {
-    let id = find_or_insert_customer(connection, workspace, customer, *at)?;
-    if id.0 == customer.id.uuid() {
-        SetCustomerImport { import, workspace, customer: id }.execute(connection)?;
-        if !customer.email.folded().has_mailbox() {
-            stop_mail(connection, workspace, id, at.millis(), NO_MAILBOX)?;
-        }
+    let (own, address) = (Id(customer.id.uuid()), customer.email.folded());
+    let name = customer.name.as_ref().map(Name::as_str);
+    let insert = ImportCustomer {
+        workspace,
+        id: own,
+        email: customer.email.as_str().to_owned(),
+        email_folded: address.as_str().to_owned(),
+        name: name.map(str::to_owned),
+        name_folded: name.map(str::to_lowercase),
+        at: at.millis(),
+        import,
+    };
+    let written: Option<Id> = insert.get_result(connection).optional()?;
+    let id = match written {
+        Some(id) => id,
+        None => find_customer(connection, workspace, address)?
+            .ok_or_else(|| inconsistent("customers", "email_folded", address.as_str()))?,
+    };
+    if id.0 == own.0 && !address.has_mailbox() {
+        stop_mail(connection, workspace, id, at.millis(), NO_MAILBOX)?;
     }
     Ok(CustomerId::new(id.0))
 }
@@ -153,20 +238,21 @@ fn import_requests(
     requests: &[ImportedRequest],
 ) -> Result<i64, SqlError> {
     let mut first = None;
+    let mut documents = Vec::with_capacity(requests.len());
     for ImportedRequest { request, nameless_votes } in requests {
-        if let Some(author) = &request.author {
+        if let Some(author) = &request.author
+            && find_customer(connection, workspace, author.email.folded())?.is_none()
+        {
             import_customer(connection, workspace, import, &(author.clone(), request.created_at))?;
         }
-        let number = insert(connection, workspace, request, (*nameless_votes).into())?;
-        first.get_or_insert(number);
+        let numbers = insert_without_document(connection, workspace, request, (*nameless_votes).into())?;
+        first.get_or_insert(numbers.tag_number);
+        if let Some(document) = &request.search {
+            documents.push((numbers.row_number, Id(request.id.uuid()), document));
+        }
     }
+    index_all(connection, workspace, &documents)?;
     Ok(first.unwrap_or_default())
-}
-
-/// Returns the root of a feature request if anything is merged in its tree.
-fn merged_root(connection: &mut SqliteConnection, workspace: Id, request: Id) -> Result<Option<Uuid>, SqlError> {
-    let root = root_of(connection, workspace, request)?.unwrap_or(request);
-    Ok((tree_members(connection, workspace, root)?.len() > 1).then_some(root.0))
 }
 
 fn import_votes(
@@ -175,40 +261,35 @@ fn import_votes(
     import: Id,
     votes: &[ImportedVote],
 ) -> Result<VotesImported, SqlError> {
-    let mut trees: BTreeMap<Uuid, Option<Uuid>> = BTreeMap::new();
-    let mut recounted = BTreeSet::new();
+    let given = votes.iter().map(|vote| {
+        let (request, customer) = (quoted_id(vote.request.uuid()), quoted_id(vote.customer.uuid()));
+        format!("[{request},{customer},{},{}]", u8::from(vote.is_subscribed), vote.at.millis())
+    });
+    let import = ImportVotes { workspace, import, votes: json_array(given) };
+    let new: Vec<(Id, Id, i64, bool)> = import.load(connection)?;
+    let subscribed = new.iter().filter(|(.., is_subscribed)| *is_subscribed).count() as u64;
+    let imported = VotesImported { new: new.len() as u64, subscribed };
+
+    let requests: BTreeSet<Uuid> = new.iter().map(|(request, ..)| request.0).collect();
+    let requests = json_array(requests.into_iter().map(quoted_id));
+    let merged: Vec<(Id, Id)> = MergedRoots { workspace, requests }.load(connection)?;
+    let roots: BTreeMap<Uuid, Uuid> = merged.into_iter().map(|(request, root)| (request.0, root.0)).collect();
+    let unmerged = || new.iter().filter(|(request, ..)| !roots.contains_key(&request.0));
+
+    let voters = json_array(
+        unmerged().map(|(request, customer, ..)| format!("[{},{}]", quoted_id(request.0), quoted_id(customer.0))),
+    );
+    AddCompanyVoters { workspace, voters }.execute(connection)?;
     let mut counted: BTreeMap<Uuid, Added> = BTreeMap::new();
-    let mut imported = VotesImported::default();
-    for ImportedVote { request, customer, is_subscribed, at } in votes {
-        let (request, customer) = (Id(request.uuid()), Id(customer.uuid()));
-        let vote = ImportVote { workspace, request, customer, subscribed: *is_subscribed, at: at.millis(), import };
-        let is_new: Option<bool> = vote.get_result(connection).optional()?;
-        let Some(is_subscription) = is_new else { continue };
-        imported.new += 1;
-        imported.subscribed += u64::from(is_subscription);
-        let root = match trees.get(&request.0) {
-            Some(root) => *root,
-            None => {
-                let root = merged_root(connection, workspace, request)?;
-                trees.insert(request.0, root);
-                root
-            }
-        };
-        if let Some(root) = root {
-            recounted.insert(root);
-            continue;
-        }
-        let voters: Option<i64> = AddCompanyVoter { request, workspace, customer }.get_result(connection).optional()?;
+    for (request, _, at, _) in unmerged() {
         let added = counted.entry(request.0).or_default();
         added.votes += 1;
-        added.weight += trending::weight(*at);
-        added.companies += i64::from(voters == Some(1));
+        added.weight += weight_of_vote(*at, *request)?;
     }
-    for (request, Added { votes, weight, companies }) in counted {
-        let add = AddVotes { votes, weight, companies, workspace, request: Id(request) };
-        let _: i64 = add.get_result(connection)?;
+    for (request, Added { votes, weight }) in counted {
+        AddImportedVotes { votes, weight, workspace, request: Id(request) }.execute(connection)?;
     }
-    for root in recounted {
+    for root in roots.into_values().collect::<BTreeSet<_>>() {
         recount(connection, workspace, Id(root))?;
     }
     Ok(imported)
@@ -314,8 +395,8 @@ impl ImportWrites for SqliteUnit {
     async fn find_customers(&mut self, addresses: &[FoldedEmail]) -> Result<Vec<Option<CustomerId>>, StoreError> {
         let addresses = addresses.to_vec();
         self.run(move |connection, workspace| {
-            let find = |address| Ok(find_customer(connection, workspace, address)?.map(|id| CustomerId::new(id.0)));
-            addresses.iter().map(find).collect()
+            let found = find_customers(connection, workspace, &addresses)?;
+            Ok(found.into_iter().map(|id| id.map(|id| CustomerId::new(id.0))).collect())
         })
         .await
     }

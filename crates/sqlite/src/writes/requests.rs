@@ -77,7 +77,7 @@ impl FeatureRequestWrites for SqliteUnit {
         let request = request.clone();
         let row = self
             .run(move |connection, workspace| {
-                insert(connection, workspace, &request, 0)?;
+                insert(connection, workspace, &request)?;
                 find_summary(connection, workspace, &FeatureRequestRef::Id(request.id))
             })
             .await?;
@@ -270,13 +270,28 @@ pub(crate) fn insert_event(
     Ok(())
 }
 
-/// Inserts a feature request with a tally of these nameless votes. Returns its tag number.
-pub(crate) fn insert(
+/// Inserts a feature request.
+fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeatureRequest) -> Result<(), SqlError> {
+    let Numbers { row_number, .. } = insert_without_document(connection, workspace, request, 0)?;
+    match &request.search {
+        Some(document) => index(connection, workspace, row_number, Id(request.id.uuid()), document),
+        None => Ok(()),
+    }
+}
+
+/// The numbers of a feature request.
+pub(crate) struct Numbers {
+    pub(crate) tag_number: i64,
+    pub(crate) row_number: i64,
+}
+
+/// Inserts a feature request with a tally of these nameless votes, but not its search document.
+pub(crate) fn insert_without_document(
     connection: &mut SqliteConnection,
     workspace: Id,
     request: &NewFeatureRequest,
     nameless_votes: i64,
-) -> Result<i64, SqlError> {
+) -> Result<Numbers, SqlError> {
     let id = Id(request.id.uuid());
     let tag_number: i64 = diesel::insert_into(tag_counters::table)
         .values((tag_counters::workspace_id.eq(workspace), tag_counters::last_tag_number.eq(1)))
@@ -324,10 +339,7 @@ pub(crate) fn insert(
         ))
         .execute(connection)?;
     insert_tags(connection, workspace, id, &request.tags)?;
-    if let Some(document) = &request.search {
-        index(connection, workspace, row_number, id, document)?;
-    }
-    Ok(tag_number)
+    Ok(Numbers { tag_number, row_number })
 }
 
 /// Adds the tags of a feature request that has none.
