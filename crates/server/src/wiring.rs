@@ -141,6 +141,9 @@ impl Surfaces {
     }
 }
 
+/// Most memory for pages of the embedded store's writing connection of a command, in KiB: those that import have many rows.
+const COMMAND_WRITE_CACHE: u32 = 64 * 1024;
+
 /// The configured store.
 enum Backend {
     Sqlite(Arc<SqliteStore>),
@@ -155,18 +158,23 @@ impl Application {
 
     /// Migrates and opens the store for a command. Its operations are those of the operator who runs it.
     pub(crate) async fn open(settings: &Settings) -> anyhow::Result<Self> {
-        let application = Self::open_service(settings).await?;
+        let application = Self::open_with(settings, COMMAND_WRITE_CACHE).await?;
         Ok(Self { executor: application.executor.acting_as(operator::origin()), ..application })
     }
 
     /// Migrates and opens the store for a server or worker. Its operations are those of the service itself, unless a
     /// surface runs them on behalf of a client.
     pub(crate) async fn open_service(settings: &Settings) -> anyhow::Result<Self> {
+        Self::open_with(settings, SqliteOptions::WRITE_CACHE).await
+    }
+
+    /// Opens the store. `write_cache` is the most memory for pages of the embedded store's writing connection, in KiB.
+    async fn open_with(settings: &Settings, write_cache: u32) -> anyhow::Result<Self> {
         migrate(settings).await?;
         let application = match &settings.database {
             Database::File(file) => {
-                let store =
-                    SqliteStore::open(&sqlite_options(settings, file)).context("the database cannot be opened")?;
+                let options = SqliteOptions { write_cache, ..sqlite_options(settings, file) };
+                let store = SqliteStore::open(&options).context("the database cannot be opened")?;
                 Self::assemble(settings, Arc::new(store), Backend::Sqlite)
             }
             Database::Server(url) => {
@@ -540,6 +548,7 @@ pub(crate) fn sqlite_options(settings: &Settings, file: &Path) -> SqliteOptions 
         write_wait: settings.write_wait,
         read_wait: settings.read_wait,
         search_time: settings.statement_timeout,
+        ..SqliteOptions::new(file)
     }
 }
 

@@ -10,6 +10,7 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use roadmap_domain::error::StoreError;
 use roadmap_store::spans::StatementSpans;
 
+use crate::SqliteOptions;
 use crate::errors::{SqlError, is_temporary};
 
 /// Opens connections to one database file.
@@ -17,11 +18,18 @@ use crate::errors::{SqlError, is_temporary};
 pub(crate) struct Connector {
     path: PathBuf,
     busy_timeout: Duration,
+    /// Most memory for pages of a connection that may write, in KiB.
+    write_cache: u32,
 }
 
 impl Connector {
     pub(crate) fn new(path: &Path, busy_timeout: Duration) -> Self {
-        Self { path: path.to_owned(), busy_timeout }
+        Self { path: path.to_owned(), busy_timeout, write_cache: SqliteOptions::WRITE_CACHE }
+    }
+
+    /// Returns one whose connections that may write keep so many KiB of pages.
+    pub(crate) fn with_write_cache(self, write_cache: u32) -> Self {
+        Self { write_cache, ..self }
     }
 
     /// Opens a connection that may write.
@@ -29,7 +37,10 @@ impl Connector {
         let mut connection = self.connect()?;
         // A checkpoint about every 4,000 pages, so that few commits include one. Most of these pages are in the database
         // file by then (`checkpointer.rs`).
-        connection.batch_execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;")?;
+        connection.batch_execute(&format!(
+            "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -{};",
+            self.write_cache
+        ))?;
         connection.set_instrumentation(spans());
         Ok(connection)
     }

@@ -74,10 +74,17 @@ pub struct SqliteOptions {
     pub read_wait: Duration,
     /// The time limit of one lookup in the search index.
     pub search_time: Duration,
+    /// Most memory for pages of the writing connection, in KiB. With more than its indexes have, many rows in any order are
+    /// written without reading pages again and again, and a transaction without writing them before its end.
+    pub write_cache: u32,
 }
 
 impl SqliteOptions {
-    /// Returns the default options for a file: 4 readers, 5 seconds for a write, 2 seconds for a read and for a search.
+    /// The default of [`Self::write_cache`].
+    pub const WRITE_CACHE: u32 = 8 * 1024;
+
+    /// Returns the default options for a file: 4 readers, 5 seconds for a write, 2 seconds for a read and for a search, 8 MiB
+    /// of pages.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
@@ -86,6 +93,7 @@ impl SqliteOptions {
             write_wait: Duration::from_secs(5),
             read_wait: Duration::from_secs(2),
             search_time: Duration::from_secs(2),
+            write_cache: Self::WRITE_CACHE,
         }
     }
 }
@@ -112,7 +120,7 @@ impl SqliteStore {
     /// # Errors
     /// The file cannot be opened as a database.
     pub fn open(options: &SqliteOptions) -> Result<Self, StoreError> {
-        let connector = Connector::new(&options.path, options.write_wait);
+        let connector = Connector::new(&options.path, options.write_wait).with_write_cache(options.write_cache);
         let checkpointer = Checkpointer::start(connector.clone())?;
         let on_commit = move || checkpointer.notify_commit();
         Ok(Self {
