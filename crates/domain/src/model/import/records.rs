@@ -25,7 +25,7 @@ pub enum Record {
 /// A record whose texts are clean, as a run keeps it until it is stored: one a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prepared<T> {
-    /// A digest of what the source says ([`Record::digest`]).
+    /// A digest of what the source says ([`Record::digest`]), if the record is remembered.
     pub digest: String,
     pub record: T,
 }
@@ -53,6 +53,12 @@ impl Record {
             fields.retain(|name, _| name != "file" && name != "line");
         }
         Ok(hex_digest(value.to_string().as_bytes()))
+    }
+
+    /// Whether it has an id in the source, by which a later run recognizes it and whether it has changed.
+    #[must_use]
+    pub const fn is_remembered(&self) -> bool {
+        !matches!(self, Self::Status(_) | Self::File(_) | Self::Vote(_) | Self::Subscription(_))
     }
 
     /// Returns where it was read.
