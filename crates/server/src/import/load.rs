@@ -28,13 +28,13 @@ use uuid::Uuid;
 use super::progress::Display;
 use super::report::{Report, Subject};
 use super::staging::{Staged, StagedFile};
-use super::turns::pause_after;
+use super::turns::{Timed, pause_after};
 use crate::wiring::Application;
 
-/// How long a batch should take. No other write waits longer.
+/// How long a batch should work until it is written to the disk. No other write waits longer.
 const GOAL: Duration = Duration::from_millis(100);
-/// Fewest and most records of a batch.
-const BATCH: (usize, usize) = (20, 2_000);
+/// Fewest and most records of a batch. Smaller ones write the same pages of the database again and again.
+const BATCH: (usize, usize) = (50, 2_000);
 /// How many pictures are stored until that is remembered.
 const FILES: usize = 10;
 /// How many feature requests are looked up at a time for redirects.
@@ -184,7 +184,7 @@ impl Target<'_> {
             references: self.links.references().clone(),
         };
         let progress = import.map(|import| import.progress.clone()).unwrap_or_default();
-        Ok(Loader { target: self, staged, run, progress, size: BATCH.0 * 10, display: Display::new() })
+        Ok(Loader { target: self, staged, run, progress, size: BATCH.0 * 4, display: Display::new() })
     }
 }
 
@@ -314,22 +314,21 @@ impl Loader<'_> {
                 return Ok(true);
             }
             let load = LoadBatch { run: run.clone(), progress: self.progress.clone(), batch: Arc::new(batch(next)?) };
-            let began = Instant::now();
+            let (began, load) = (Instant::now(), Timed::new(&load));
             self.progress = self.target.application.executor.run_without_key(self.target.workspace, &load).await?;
-            let elapsed = began.elapsed();
-            self.resize(elapsed);
+            self.resize(load.worked());
             if !self.run.is_dry {
-                pause_after(self.target.application, elapsed).await;
+                pause_after(self.target.application, began.elapsed()).await;
             }
         }
     }
 
-    /// Makes the next batch take about as long as a batch should.
-    fn resize(&mut self, elapsed: Duration) {
+    /// Makes the next batch work about as long as a batch should.
+    fn resize(&mut self, worked: Duration) {
         let (fewest, most) = BATCH;
-        if elapsed > GOAL {
+        if worked > GOAL {
             self.size = (self.size / 2).max(fewest);
-        } else if elapsed < GOAL / 2 {
+        } else if worked < GOAL / 2 {
             self.size = (self.size * 2).min(most);
         }
     }

@@ -314,8 +314,8 @@ impl Sorted {
         let mut line = Vec::new();
         for (_, position, length) in &self.places {
             from.seek(SeekFrom::Start(*position))?;
-            line.clear();
-            (&mut from).take(u64::from(*length)).read_to_end(&mut line)?;
+            line.resize(usize::try_from(*length).map_err(io::Error::other)?, 0);
+            from.read_exact(&mut line)?;
             to.write_all(&line)?;
             to.write_all(b"\n")?;
         }

@@ -1,6 +1,12 @@
 //! Lets other processes write between the batches of a long command.
 
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use roadmap_domain::error::RoadmapError;
+use roadmap_domain::ports::UnitOfWork;
+use roadmap_domain::usecase::executor::{Operation, OperationContext, Performed};
 
 use crate::wiring::Application;
 
@@ -25,6 +31,40 @@ pub(crate) async fn pause_after(application: &Application, elapsed: Duration) {
 
 fn pause(elapsed: Duration) -> Duration {
     PATIENCE.iter().find(|(waited, _)| elapsed <= *waited).map_or(LONGEST, |(_, pause)| *pause)
+}
+
+/// A batch whose work is timed: neither the wait for others before it, nor that for the disk after it, which smaller batches
+/// would only have more often.
+pub(crate) struct Timed<'a, O> {
+    batch: &'a O,
+    worked: Mutex<Duration>,
+}
+
+impl<'a, O> Timed<'a, O> {
+    pub(crate) fn new(batch: &'a O) -> Self {
+        Self { batch, worked: Mutex::default() }
+    }
+
+    /// Returns how long the batch has worked.
+    pub(crate) fn worked(&self) -> Duration {
+        *self.worked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl<O: Operation> Operation for Timed<'_, O> {
+    type Output = O::Output;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Performed<O::Output>, RoadmapError> {
+        let began = Instant::now();
+        let performed = self.batch.perform(context, work).await;
+        *self.worked.lock().unwrap_or_else(PoisonError::into_inner) = began.elapsed();
+        performed
+    }
 }
 
 #[cfg(test)]
