@@ -13,7 +13,7 @@ use std::io;
 use encoding_rs::Encoding;
 use thiserror::Error;
 
-use self::columns::recognize;
+use self::columns::{Columns, recognize};
 pub use self::columns::{Field, FieldMap, FileKind};
 use self::file::{detect_encoding, open_table};
 use self::run::Run;
@@ -59,7 +59,7 @@ pub struct Summary {
 pub struct Inspection {
     /// Which records it has. `None` if its columns do not say.
     pub kind: Option<FileKind>,
-    /// The columns as they are written, with the fields they fill.
+    /// The columns as they are written, with the fields they fill: those of feature requests if the kind is not known.
     pub columns: Vec<(String, Option<Field>)>,
     /// How its encoding was found.
     pub encoding: Detected,
@@ -102,10 +102,13 @@ pub fn inspect(input: &Input, options: &Options<'_>) -> Result<Inspection, CsvEr
     let encoding = detect_encoding(input, options)?;
     let table = open_table(input, encoding, options)?;
     let recognized = recognize(table.header(), options.map);
-    let fields = recognized.as_ref().map_or(&[][..], |(_, columns)| columns.fields());
-    let fields = fields.iter().copied().chain(std::iter::repeat(None));
-    let columns = table.header().names().iter().cloned().zip(fields).collect();
-    Ok(Inspection { kind: recognized.map(|(kind, _)| kind), columns, encoding })
+    let kind = recognized.as_ref().map(|(kind, _)| *kind);
+    let columns = match recognized {
+        Some((_, columns)) => columns,
+        None => Columns::resolve(FileKind::FeatureRequests, table.header(), options.map),
+    };
+    let columns = table.header().names().iter().cloned().zip(columns.fields().iter().copied()).collect();
+    Ok(Inspection { kind, columns, encoding })
 }
 
 /// Converts files. Feature requests come first, then votes, then comments and notes; the votes that a feature request lists

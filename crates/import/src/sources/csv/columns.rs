@@ -209,7 +209,8 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    fn resolve(kind: FileKind, header: &Header, map: &FieldMap) -> Self {
+    /// Finds the columns of the fields of a kind: by the map, or else by their names.
+    pub(super) fn resolve(kind: FileKind, header: &Header, map: &FieldMap) -> Self {
         let mapped: Vec<usize> = map.columns().filter_map(|column| header.position(column)).collect();
         let is_free = |position: &usize| !mapped.contains(position);
         let mut fields = vec![None; header.names().len()];

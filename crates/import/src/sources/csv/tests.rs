@@ -557,13 +557,18 @@ fn an_unknown_encoding_is_a_warning() {
 fn a_file_is_inspected_before_it_is_converted() {
     let mut map = FieldMap::default();
     map.add("votes=").unwrap();
-    let [posts, other] = &inputs(&[("posts.csv", "Headline,Score,colour\n"), ("x", "colour\n")])[..] else { panic!() };
+    let [posts, other] = &inputs(&[("posts.csv", "Headline,Score,colour\n"), ("x", "Wish,State\n")])[..] else {
+        panic!()
+    };
     let inspection = inspect(posts, &options(&map)).unwrap();
     let columns = [("Headline", Some(Field::Title)), ("Score", None), ("colour", None)];
     assert_eq!(inspection.columns, columns.map(|(name, field)| (name.to_owned(), field)));
     assert_eq!((inspection.kind, inspection.encoding.encoding.name()), (Some(FileKind::FeatureRequests), "UTF-8"));
     let inspection = inspect(other, &options(&map)).unwrap();
-    assert_eq!((inspection.kind, inspection.columns), (None, vec![("colour".to_owned(), None)]));
+    // The title is missing, so that nobody need choose the other fields again.
+    let columns = [("Wish", None), ("State", Some(Field::Status))];
+    assert_eq!(inspection.kind, None);
+    assert_eq!(inspection.columns, columns.map(|(name, field)| (name.to_owned(), field)));
 }
 
 #[test]
