@@ -58,7 +58,7 @@ const MODERN_TOOL: Option<&str> = Some(
      Mcp-Name: ListTracks\r\n",
 );
 
-pub(super) const WORKLOADS: [Workload; 32] = [
+pub(super) const WORKLOADS: [Workload; 33] = [
     Workload { name: UPVOTE, targets: [Some(0.35), Some(0.42)], page: None, request: upvote },
     Workload { name: "create", targets: [Some(0.6), Some(1.0)], page: None, request: create },
     Workload { name: "comment", targets: [Some(1.0), None], page: None, request: comment },
@@ -88,6 +88,12 @@ pub(super) const WORKLOADS: [Workload; 32] = [
     Workload { name: "page, search", targets: [Some(2.5), None], page: BROWSER, request: search_two },
     Workload { name: "panel, inbox", targets: [Some(2.0), Some(2.0)], page: BROWSER, request: |_, _| get("/admin") },
     Workload { name: "panel, inbox by votes", targets: [Some(2.0), Some(2.0)], page: BROWSER, request: inbox_by_votes },
+    Workload {
+        name: "panel, inbox by companies",
+        targets: [Some(2.0), Some(2.0)],
+        page: BROWSER,
+        request: inbox_by_companies,
+    },
     Workload {
         name: "panel, unanswered by votes",
         targets: [Some(2.0), Some(2.0)],
@@ -255,6 +261,11 @@ fn any_request_page(_: &Corpus, random: &mut SmallRng) -> Request {
 fn inbox_by_votes(corpus: &Corpus, random: &mut SmallRng) -> Request {
     let last = (corpus.requests / 50).clamp(1, 20);
     get(format!("/admin?sort=votes&page={}", random.random_range(1..=last)))
+}
+
+fn inbox_by_companies(corpus: &Corpus, random: &mut SmallRng) -> Request {
+    let last = (corpus.requests / 50).clamp(1, 20);
+    get(format!("/admin?sort=companies&page={}", random.random_range(1..=last)))
 }
 
 fn unanswered(corpus: &Corpus, random: &mut SmallRng) -> Request {
