@@ -740,6 +740,12 @@ fn the_table_of_fields_is_complete() {
             assert_eq!(fields, ["export", "operation_key"]);
             continue;
         }
+        // Nor can these. `import_jobs.rs` sends invalid fields.
+        if endpoint.path.ends_with("/imports/{id}/run") || endpoint.path.ends_with("/imports/{id}/undo") {
+            fields.retain(|field| *field != "operation_key");
+            assert!(fields.is_empty() || fields == ["dry_run", "options"], "{fields:?}");
+            continue;
+        }
         // Nor can this. `tags.rs` sends invalid fields.
         if endpoint.path.ends_with("/tags/{name}") {
             fields.sort_unstable();

@@ -207,6 +207,15 @@ fn what_cannot_be_imported_is_refused() {
     assert_eq!(app.acme.delete(&format!("{PATH}/{}", ids[0])).status, 404);
     upload(&app.acme, "csv", "a.csv", csv);
     assert_eq!(app.count("SELECT count(*) FROM attachments"), 20);
+
+    // Nor do fields of another type begin anything.
+    for (action, field) in [("run", "dry_run"), ("run", "options"), ("run", "operation_key"), ("undo", "operation_key")]
+    {
+        let response = act(&app.acme, &ids[1], action, &json!({ field: 17 }));
+        assert_eq!(response.status, 422, "{action}, {field}: {}", response.text());
+        assert!(response.json()["error"].as_str().unwrap().contains(field), "{action}: {}", response.text());
+    }
+    assert_eq!(show(&app.acme, &ids[1])["state"], "uploaded");
 }
 
 /// Import contract 10: a file without a title is imported once it is said which column it is; until then the run fails and
