@@ -12,6 +12,7 @@ pub mod merging;
 pub mod own_pictures;
 pub mod portable_links;
 pub mod ranking;
+pub mod sealing;
 pub mod search;
 pub mod signed_reference;
 pub mod similarity;

@@ -54,7 +54,7 @@ impl Purpose {
     }
 }
 
-/// A secret for signing references.
+/// A secret for signing references and for sealing texts ([`crate::policy::sealing`]).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Vec<u8>);
 
@@ -87,11 +87,22 @@ impl Secret {
     }
 
     /// Returns a short ID that distinguishes secrets without revealing them.
-    fn key_id(&self) -> [u8; KEY_ID_BYTES] {
+    pub(super) fn key_id(&self) -> [u8; KEY_ID_BYTES] {
         let mut id = [0; KEY_ID_BYTES];
         let digest = Sha256::new().chain_update(b"roadmap secret id\0").chain_update(&self.0).finalize();
         id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
         id
+    }
+
+    /// Derives a key with HKDF-SHA256 (RFC 5869) without a salt. `label` says what the key is for.
+    pub(super) fn derive_key(&self, label: &[u8]) -> [u8; 32] {
+        // Extract, then the only block of expand, because a key is as long as a block.
+        let extracted: [u8; 32] =
+            Hmac::<Sha256>::new(&[0; 64].into()).chain_update(&self.0).finalize().into_bytes().into();
+        // HMAC fills up a key with zeros to 64 bytes.
+        let mut padded = [0; 64];
+        padded.iter_mut().zip(extracted).for_each(|(to, from)| *to = from);
+        Hmac::<Sha256>::new(&padded.into()).chain_update(label).chain_update([1]).finalize().into_bytes().into()
     }
 
     fn mac(&self, purpose: Purpose, workspace: WorkspaceId, signed: &[u8]) -> Hmac<Sha256> {
@@ -503,6 +514,17 @@ mod tests {
         ] {
             assert_eq!(secret(&text).is_guessable(), guessable, "{text}");
         }
+    }
+
+    /// RFC 5869, appendix A.3: no salt, no label. The first 32 bytes of the output.
+    #[test]
+    fn keys_are_derived_with_hkdf() {
+        let expected = [
+            0x8d, 0xa4, 0xe7, 0x75, 0xa5, 0x63, 0xc1, 0x8f, 0x71, 0x5f, 0x80, 0x2a, 0x06, 0x3c, 0x5a, 0x31, 0xb8, 0xa1,
+            0x1f, 0x5c, 0x5e, 0xe1, 0x87, 0x9e, 0xc3, 0x45, 0x4e, 0x5f, 0x3c, 0x73, 0x8d, 0x2d,
+        ];
+        assert_eq!(Secret(vec![0x0b; 22]).derive_key(b""), expected);
+        assert_ne!(Secret(vec![0x0b; 22]).derive_key(b"a"), Secret(vec![0x0b; 22]).derive_key(b"b"));
     }
 
     /// Decision 7: `ROADMAP_SECRET` has at least 32 characters, and is never shown.
