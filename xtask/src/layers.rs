@@ -16,7 +16,7 @@ const LAYERS: [(&str, &str, &str); 15] = [
         "roadmap-domain",
         "the rules have no I/O, runtime, framework or database",
         "ammonia async-trait base62 base64 bytes chacha20poly1305 crc32fast deunicode email_address futures-util hmac \
-         html5ever idna imagesize infer jiff md-5 mockall percent-encoding pulldown-cmark rust-stemmers serde \
+         html5ever idna imagesize infer ipnet jiff md-5 mockall percent-encoding pulldown-cmark rust-stemmers serde \
          serde_json sha2 strsim thiserror time tracing unicode-normalization url uuid",
     ),
     (

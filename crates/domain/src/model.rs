@@ -15,6 +15,7 @@ pub mod comment;
 pub mod company;
 pub mod cursor;
 pub mod customer;
+pub mod destination;
 pub mod email_address;
 pub mod event;
 pub mod export;
