@@ -11,7 +11,7 @@ use crate::run::{metadata, root};
 
 /// Forbidden edges: a crate, the reason, and the only dependencies that it may have outside of tests. All others are
 /// forbidden. A new crate or dependency must be added here deliberately.
-const LAYERS: [(&str, &str, &str); 15] = [
+const LAYERS: [(&str, &str, &str); 16] = [
     (
         "roadmap-domain",
         "the rules have no I/O, runtime, framework or database",
@@ -46,6 +46,11 @@ const LAYERS: [(&str, &str, &str); 15] = [
         "roadmap-pictures",
         "the pictures know the domain, the formats and the fonts",
         "async-trait bytes cosmic-text gif image roadmap-domain tokio unicode-normalization",
+    ),
+    (
+        "roadmap-outbound",
+        "the guarded client knows the rules of the domain and HTTP",
+        "reqwest roadmap-domain rustls thiserror tokio url",
     ),
     (
         "roadmap-import",
