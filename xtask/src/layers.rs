@@ -1,13 +1,15 @@
-//! `cargo xtask layers`: checks which dependencies each crate may have, and that both stores have a file for each port.
+//! `cargo xtask layers`: checks which dependencies each crate may have, that both stores have a file for each port, and
+//! that requests are sent by the guarded client.
 //! `deny.toml` covers a part of the same rules.
 
 use std::collections::BTreeSet;
-use std::fs::read_dir;
+use std::fs::{self, read_dir};
+use std::path::Path;
 
 use anyhow::ensure;
 use serde_json::Value;
 
-use crate::run::{metadata, root};
+use crate::run::{metadata, root, rust_files};
 
 /// Forbidden edges: a crate, the reason, and the only dependencies that it may have outside of tests. All others are
 /// forbidden. A new crate or dependency must be added here deliberately.
@@ -111,10 +113,15 @@ const LAYERS: [(&str, &str, &str); 16] = [
     ),
 ];
 
+/// Files besides those of `roadmap-outbound` that send HTTP requests: to URLs of operators, never to those that people
+/// of a workspace type.
+const OTHER_CLIENTS: [&str; 2] = ["crates/server/src/commands/mcp.rs", "crates/server/src/traces.rs"];
+
 /// Checks every crate of the workspace.
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut problems = problems(&metadata()?);
     problems.extend(files_of_one_store()?);
+    problems.extend(unguarded_clients()?);
     ensure!(problems.is_empty(), "the layers are broken:\n  {}", problems.join("\n  "));
     Ok(())
 }
@@ -153,6 +160,24 @@ fn files_of_one_store() -> anyhow::Result<Vec<String>> {
             .extend(of_one.iter().map(|file| format!("{folder}/{file} must be in both stores: each port has a file")));
     }
     Ok(problems)
+}
+
+/// Returns a problem for each file outside of tests that uses reqwest and is not named here. Crates that may depend on
+/// it must not send requests past the guarded client.
+fn unguarded_clients() -> anyhow::Result<Vec<String>> {
+    let mut problems = Vec::new();
+    for file in rust_files(&["crates"])?.iter().filter(|file| file.iter().any(|folder| folder == "src")) {
+        let path = file.strip_prefix(root())?;
+        let may = path.starts_with("crates/outbound") || OTHER_CLIENTS.iter().any(|other| path == Path::new(other));
+        if !may && uses_reqwest(&fs::read_to_string(file)?) {
+            problems.push(format!("{} must not use reqwest: roadmap-outbound is the guarded client", path.display()));
+        }
+    }
+    Ok(problems)
+}
+
+fn uses_reqwest(code: &str) -> bool {
+    code.lines().any(|line| line.contains("reqwest::") && !line.trim_start().starts_with("//"))
 }
 
 /// Returns the names of the files of a store that are directly in a folder.
@@ -202,6 +227,11 @@ mod tests {
             ("roadmap-api", "roadmap-testkit"),
             ("roadmap-web", "roadmap-api"),
             ("roadmap-mail", "actix-web"),
+            ("roadmap-domain", "reqwest"),
+            ("roadmap-web", "reqwest"),
+            ("roadmap-web", "roadmap-outbound"),
+            ("roadmap-api", "ureq"),
+            ("roadmap-outbound", "roadmap-sqlite"),
             ("xtask", "roadmap-server"),
         ] {
             for kind in [None, Some("build")] {
@@ -246,6 +276,22 @@ mod tests {
     fn both_stores_have_the_same_files() {
         assert!(files("sqlite", "reads").unwrap().contains("changelogs.rs"));
         assert_eq!(files_of_one_store().unwrap(), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn only_the_guarded_client_and_the_named_files_use_reqwest() {
+        for (code, uses) in [
+            ("use reqwest::Client;", true),
+            ("    let client = reqwest::Client::new();", true),
+            ("//! Over reqwest::Client.\n/// See reqwest::get.\n    // reqwest::get", false),
+            ("let request = 1;", false),
+        ] {
+            assert_eq!(uses_reqwest(code), uses, "{code}");
+        }
+        for named in OTHER_CLIENTS {
+            assert!(uses_reqwest(&fs::read_to_string(root().join(named)).unwrap()), "{named}");
+        }
+        assert_eq!(unguarded_clients().unwrap(), [] as [&str; 0]);
     }
 
     #[test]
