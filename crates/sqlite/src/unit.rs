@@ -1,4 +1,4 @@
-//! The unit of work: a savepoint on the writing connection, and the claim of its operation key.
+//! The unit of work on the writing connection, and the claim of its operation key.
 
 use async_trait::async_trait;
 use diesel::SqliteConnection;

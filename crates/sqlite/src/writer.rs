@@ -1,9 +1,12 @@
 //! The writing connection: which unit of work uses it, and which units share a commit.
 //!
-//! Units use the connection one at a time, in FIFO order. A unit is a savepoint in the open transaction. If other units
-//! wait when it ends, it leaves the transaction open and queues behind them. They run in the same transaction, and the
-//! first ended unit that gets the connection again commits for all. So under load many units share one `fsync`, and a
-//! unit without waiters commits at once. No unit reports success before its transaction is on the disk.
+//! Units use the connection one at a time, in FIFO order. The first one begins a transaction. If other units wait when it
+//! ends, it leaves the transaction open and queues behind them. They are savepoints in the same transaction, and the first
+//! ended unit that gets the connection again commits for all. So under load many units share one `fsync`, and a unit
+//! without waiters commits at once. No unit reports success before its transaction is on the disk.
+//!
+//! The first unit has no savepoint, because one costs a copy of each page that it changes, and is rolled back with its
+//! transaction.
 //!
 //! A caller may be cancelled at each `.await`, and a unit may panic. In both cases the unit is ended on a blocking
 //! thread as well. `writer/model.rs` tests all orders of these events.
@@ -99,7 +102,7 @@ impl<E: Environment> Writer<E> {
         let state = self.lock().await?;
         let begin = move || {
             let mut unit = Unit { state, is_open: false, is_first: false };
-            unit.open_savepoint()?;
+            unit.open()?;
             let outcome = first(unit.state.connection()?)?;
             Ok::<_, SqlError>((WriteGuard::new(unit), outcome))
         };
@@ -142,7 +145,7 @@ impl<E: Environment> Writer<E> {
         let writer = self.clone();
         let finish = move || {
             last(unit.state.connection()?)?;
-            let commit_state = unit.end_savepoint(keep)?;
+            let commit_state = unit.end(keep)?;
             // No other unit waits: commit at once. A lost transaction has no group any more.
             if unit.state.group.is_some() && writer.waiting.load(Ordering::SeqCst) == 0 {
                 unit.state.commit();
@@ -239,11 +242,11 @@ impl<E: Environment> WriteGuard<E> {
     ) -> Result<(Self, Result<T, StoreError>), StoreError> {
         let mut unit = self.into_unit()?;
         let environment = unit.state.environment.clone();
-        let run = move || {
-            let outcome = unit.state.connection().and_then(work);
-            (Self::new(unit), outcome.map_err(StoreError::from))
+        let run = move || match unit.state.connection().and_then(work) {
+            Err(error) if unit.is_lost() => Err(error.into()),
+            outcome => Ok((Self::new(unit), outcome.map_err(StoreError::from))),
         };
-        environment.run_blocking(run).await
+        environment.run_blocking(run).await?
     }
 }
 
@@ -268,33 +271,56 @@ struct Unit<E: Environment> {
 }
 
 impl<E: Environment> Unit<E> {
-    fn open_savepoint(&mut self) -> Result<(), SqlError> {
+    fn open(&mut self) -> Result<(), SqlError> {
         let state = &mut *self.state;
         self.is_first = state.group.is_none();
         let connection = state.connection()?;
         if self.is_first {
             connection.batch_execute("BEGIN IMMEDIATE")?;
             state.group = Some(watch::Sender::new(CommitState::Pending));
+            self.is_open = true;
+        } else {
+            self.is_open = true;
+            connection.batch_execute("SAVEPOINT unit")?;
         }
-        self.is_open = true;
-        state.connection()?.batch_execute("SAVEPOINT unit")?;
         Ok(())
     }
 
-    /// Ends the savepoint and returns a receiver for the state of its transaction.
-    fn end_savepoint(&mut self, keep: bool) -> Result<watch::Receiver<CommitState>, SqlError> {
+    /// Whether SQLite has rolled back the whole transaction, as it does after some failures, such as a full disk. Each
+    /// further statement would be a transaction of its own, so the unit is over.
+    fn is_lost(&mut self) -> bool {
+        // In a transaction this fails and has no effect.
+        let is_lost = self.state.connection().is_ok_and(|connection| connection.batch_execute("BEGIN").is_ok());
+        if is_lost {
+            self.is_open = false;
+            self.state.discard_connection(CommitState::RolledBack("a unit has lost the transaction".to_owned()));
+        }
+        is_lost
+    }
+
+    /// Ends the unit and returns a receiver for the state of its transaction.
+    fn end(&mut self, keep: bool) -> Result<watch::Receiver<CommitState>, SqlError> {
         self.is_open = false;
         let state = &mut *self.state;
-        let end = if keep { "RELEASE unit" } else { "ROLLBACK TO unit; RELEASE unit" };
+        let end = match (self.is_first, keep) {
+            (true, true) => "",
+            (true, false) => "ROLLBACK",
+            (false, true) => "RELEASE unit",
+            (false, false) => "ROLLBACK TO unit; RELEASE unit",
+        };
         if let Err(error) = state.connection().and_then(|connection| Ok(connection.batch_execute(end)?)) {
-            // After some failures, such as a full disk, SQLite rolls back the whole transaction, including the
-            // savepoint. Start over with a new connection.
+            // The transaction is lost, including the savepoint. Start over with a new connection.
             let lost = CommitState::RolledBack(error.to_string());
             state.discard_connection(lost.clone());
             // The unit itself is rolled back, as requested. But the writes of earlier units are lost as well. If it may
             // have seen them, it must not report success.
             let end = if self.is_first { CommitState::Committed } else { lost };
             return if keep { Err(error) } else { Ok(watch::Sender::new(end).subscribe()) };
+        }
+        if self.is_first && !keep {
+            // The transaction was its own.
+            state.notify_group(CommitState::RolledBack("its only unit was rolled back".to_owned()));
+            return Ok(watch::Sender::new(CommitState::Committed).subscribe());
         }
         match &state.group {
             Some(group) => Ok(group.subscribe()),
@@ -312,7 +338,7 @@ impl<E: Environment> Drop for Unit<E> {
         if self.state.environment.planted_fault() == Some(PlantedFault::SkipRollback) {
             return;
         }
-        match self.end_savepoint(false) {
+        match self.end(false) {
             // There may be no waiter for this transaction: do not leave it open.
             Ok(_) if self.state.group.is_some() => self.state.commit(),
             _ => {}
@@ -516,7 +542,7 @@ mod tests {
         // It left the commit to a waiter that was cancelled meanwhile.
         let guard = fixture.unit(INSERT).await;
         let mut unit = guard.into_unit().unwrap();
-        let commit_state = unit.end_savepoint(true).unwrap();
+        let commit_state = unit.end(true).unwrap();
         drop(unit);
         let pending = PendingCommit { writer: fixture.writer.clone(), commit_state };
         assert_eq!(fixture.durable(), 0);
@@ -615,7 +641,7 @@ mod tests {
         let mut guard = fixture.unit(INSERT).await;
         let statements = watch_threads(guard.connection());
         drop(guard);
-        fixture.until(|| statements.lock().unwrap().iter().any(|(query, _)| query.contains("COMMIT"))).await;
+        fixture.until(|| statements.lock().unwrap().iter().any(|(query, _)| query.contains("ROLLBACK"))).await;
         let here: Vec<_> = statements
             .lock()
             .unwrap()
@@ -637,7 +663,9 @@ mod tests {
         let next = fixture.unit(INSERT).await;
         fixture.commit(next).await.unwrap().unwrap();
         let threads = statements.lock().unwrap().clone();
-        assert_eq!(threads.iter().filter(|(query, _)| query.contains("COMMIT")).count(), 3, "{threads:?}");
+        let ends: Vec<_> =
+            threads.iter().filter(|(query, _)| ["ROLLBACK", "COMMIT"].contains(&query.as_str())).collect();
+        assert_eq!(ends.len(), 3, "{threads:?}");
         let here: Vec<_> = threads.into_iter().filter(|(_, thread)| *thread == std::thread::current().id()).collect();
         assert_eq!(here, vec![]);
         assert_eq!(fixture.durable(), 1);
@@ -676,6 +704,24 @@ mod tests {
         guard.connection().batch_execute("ROLLBACK").unwrap();
         fixture.writer.roll_back(guard).await.unwrap();
         assert_eq!(fixture.durable(), 0);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn no_statement_follows_a_failure_that_has_lost_the_transaction() {
+        // As SQLite itself does after some failures.
+        let failure = "ROLLBACK; INSERT INTO nowhere VALUES (1)";
+        let fixture = Fixture::new();
+        let guard = fixture.unit(INSERT).await;
+        guard.run(run(failure)).await.map(|_| ()).unwrap_err();
+        let (first, second) = fixture.shared_transaction().await;
+        second.run(run(failure)).await.map(|_| ()).unwrap_err();
+        assert!(matches!(first.await.unwrap(), Err(StoreError::Transient(_))));
+        // Any other failure is the caller's to judge.
+        let guard = fixture.unit(INSERT).await;
+        let (guard, failed) = guard.run(run("INSERT INTO nowhere VALUES (1)")).await.unwrap();
+        failed.unwrap_err();
+        fixture.commit(guard).await.unwrap().unwrap();
+        assert_eq!(fixture.durable(), 1);
     }
 
     #[test]

@@ -34,6 +34,8 @@ use crate::errors::SqlError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Commit,
+    /// Commits, and repeats a statement that has failed before.
+    CommitAnyway,
     RollBack,
     Drop,
 }
@@ -446,15 +448,33 @@ impl Inner {
         }
     }
 
+    /// Says that the unit is in the open transaction.
+    fn enter_transaction(&mut self) {
+        let owner = self.current;
+        self.tasks[owner].progress.transaction = self.database.ended.len();
+    }
+
     fn execute(&mut self, sql: &str) -> QueryResult<()> {
         self.check_thread();
         match sql {
             "BEGIN IMMEDIATE" if self.triggers(Fault::BeginFails) => Err(database_error("database is locked")),
-            "BEGIN IMMEDIATE" if self.database.transaction.is_some() => {
+            "BEGIN" | "BEGIN IMMEDIATE" if self.database.transaction.is_some() => {
                 Err(database_error("cannot start a transaction within a transaction"))
             }
-            "BEGIN IMMEDIATE" => {
+            "BEGIN" | "BEGIN IMMEDIATE" => {
                 self.database.transaction = Some(Transaction::default());
+                self.enter_transaction();
+                Ok(())
+            }
+            "" => Ok(()),
+            "ROLLBACK" => {
+                if self.triggers(Fault::EndFails) {
+                    return Err(database_error("disk I/O error"));
+                }
+                if self.database.transaction.is_none() {
+                    return Err(database_error("cannot rollback - no transaction is active"));
+                }
+                self.database.roll_back();
                 Ok(())
             }
             "SAVEPOINT unit" => {
@@ -464,8 +484,7 @@ impl Inner {
                 if transaction.savepoint.replace(transaction.rows.len()).is_some() {
                     self.violations.insert(OUTSIDE_UNIT);
                 }
-                let owner = self.current;
-                self.tasks[owner].progress.transaction = self.database.ended.len();
+                self.enter_transaction();
                 Ok(())
             }
             "RELEASE unit" | "ROLLBACK TO unit; RELEASE unit" => {
@@ -506,11 +525,12 @@ impl Inner {
             self.database.roll_back();
             return Err(database_error("database or disk is full"));
         }
-        let (rows, _) = match self.savepoint() {
-            Ok(savepoint) => savepoint,
-            Err(error) => {
+        // Only the first unit of a transaction has no savepoint.
+        let rows = match &mut self.database.transaction {
+            Some(Transaction { rows, savepoint }) if savepoint.is_some() || rows.is_empty() => rows,
+            _ => {
                 self.violations.insert(OUTSIDE_UNIT);
-                return Err(error);
+                return Err(database_error("outside of a unit"));
             }
         };
         rows.push(unit);
@@ -556,14 +576,22 @@ async fn unit(world: World, writer: Writer<World>, unit: usize, end: End, statem
     let work = async {
         let guard = if statement {
             let (guard, ()) = writer.begin(|_| Ok(())).await?;
-            let (guard, inserted) = guard.run(insert).await?;
-            inserted?;
-            guard
+            match guard.run(insert).await? {
+                (guard, Err(_)) if end == End::CommitAnyway => {
+                    let (guard, inserted) = guard.run(insert).await?;
+                    inserted?;
+                    guard
+                }
+                (guard, inserted) => {
+                    inserted?;
+                    guard
+                }
+            }
         } else {
             writer.begin(insert).await?.0
         };
         match end {
-            End::Commit => writer.commit(guard, |_| Ok(())).await.map(|()| Reported::Committed),
+            End::Commit | End::CommitAnyway => writer.commit(guard, |_| Ok(())).await.map(|()| Reported::Committed),
             End::RollBack => writer.roll_back(guard).await.map(|()| Reported::RolledBack),
             End::Drop => Err(StoreError::Fatal("dropped".into())),
         }
@@ -723,7 +751,7 @@ impl Model for Plan {
             Property::<Self>::always("one connection at most", |_, state| state.summary.database.connections <= 1),
         ];
         // The model reaches the interesting states.
-        let shares = self.units.iter().filter(|end| **end == End::Commit).count() > 1;
+        let shares = self.units.iter().filter(|end| matches!(end, End::Commit | End::CommitAnyway)).count() > 1;
         if shares {
             properties.push(Property::<Self>::sometimes("units share a commit", |_, state| {
                 state.summary.database.ended.iter().any(|(rows, is_committed)| *is_committed && rows.len() > 1)
@@ -771,7 +799,12 @@ fn violated_properties(plan: &Plan) -> Vec<(&'static str, Vec<Action>)> {
 
 #[test]
 fn two_units_with_statements_keep_all_properties_in_all_orders() {
-    for units in [[End::Commit, End::Commit], [End::Commit, End::RollBack], [End::Commit, End::Drop]] {
+    for units in [
+        [End::Commit, End::Commit],
+        [End::Commit, End::RollBack],
+        [End::Commit, End::Drop],
+        [End::CommitAnyway, End::CommitAnyway],
+    ] {
         let plan = Plan { units: units.into(), statements: true, cancellations: 2, faults: 2, planted: None };
         assert_eq!(violated_properties(&plan), vec![]);
     }
