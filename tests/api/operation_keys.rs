@@ -563,6 +563,7 @@ fn the_header_is_a_key_at_every_endpoint_that_takes_one_and_nowhere_else() {
             );
             continue;
         }
+        no_import_runs(&app);
         let after = all_counts(&app);
         for (headers, key) in
             [(&header[..], json!(null)), (&header, json!(" ")), (&header, json!(key)), (&[], json!(key))]
