@@ -106,6 +106,7 @@ const OF_NOBODY: &[(&str, &[&str])] = &[
             "imports.source",
             "imports.state",
             "lanes.kind",
+            "links.state",
             "members.role",
             "members.team_mail",
             "outbox.digest_id",
@@ -120,7 +121,7 @@ const OF_NOBODY: &[(&str, &[&str])] = &[
     ),
     (
         "digests, which say nothing without a secret or an address",
-        &["erasures.digest", "imported.digest", "imports.input"],
+        &["erasures.digest", "imported.digest", "imports.input", "links.issue"],
     ),
     (
         "the team's words about its own work, as in other people's texts: a dry run lists what can name a person",
@@ -132,6 +133,8 @@ const OF_NOBODY: &[(&str, &[&str])] = &[
             "feature_request_tags.tag_folded",
             "lanes.name",
             "lanes.names",
+            "links.title",
+            "links.url",
             "portal_settings.form_question",
             "portal_settings.welcome_text",
             "settings.product_name",

@@ -133,6 +133,8 @@ pub enum Conflict {
     NotEditable,
     /// More feature requests have the tag than one change may change.
     TooManyTagged,
+    /// The feature request has as many links as it may have.
+    TooManyLinks,
     /// An import of the workspace runs, or is being undone.
     ImportRunning,
     /// There is no uploaded file that could be imported.
@@ -165,6 +167,7 @@ impl Conflict {
             Self::ChangedMeanwhile => "The record was changed meanwhile. Read it again first.",
             Self::NotEditable => "Posts can be edited for 15 minutes, and until the team answers or approves them.",
             Self::TooManyTagged => "Tag has more than 10,000 feature requests.",
+            Self::TooManyLinks => "FeatureRequest has at most 20 links.",
             Self::ImportRunning => "Import is already running.",
             Self::ImportNotReady => "Import has no file that can be imported.",
             Self::ImportNotDiscardable => "Import cannot be deleted: it has made something, or is running.",
@@ -312,6 +315,8 @@ pub enum Resource {
     Comment,
     /// A private note, by id.
     ReferenceNote,
+    /// A link of a feature request, by id.
+    Link,
     /// A changelog, by id.
     Changelog,
     /// A team member, by id or address.
@@ -341,6 +346,7 @@ impl Resource {
             Self::Attachment => "Attachment",
             Self::Comment => "Comment",
             Self::ReferenceNote => "ReferenceNote",
+            Self::Link => "Link",
             Self::Changelog => "Changelog",
             Self::Member => "Member",
             Self::SignIn => "SignIn",

@@ -23,6 +23,7 @@ pub mod feature_request;
 pub mod html;
 pub mod id;
 pub mod import;
+pub mod link;
 pub mod localized;
 pub mod mail;
 pub mod markdown;

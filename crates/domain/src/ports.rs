@@ -69,7 +69,7 @@ pub use personal_files::PersonalFiles;
 pub use pictures::{PictureScaler, PreviewRenderer};
 pub use reads::{
     AccountReader, AttachmentReader, AuditReader, ChangeReader, ChangelogReader, CommentReader, CustomerReader,
-    FeatureRequestReader, InboxReader, MemberReader, OverviewReader, PersonReader, PortalListReader, Reads,
+    FeatureRequestReader, InboxReader, LinkReader, MemberReader, OverviewReader, PersonReader, PortalListReader, Reads,
     RequestPageReader, SessionReader, SettingReader, TagReader, TrackReader, VoteReader,
 };
 pub use search::{IndexedRequest, Matches, SearchIndex, SynonymSource, TextSearch};
@@ -79,9 +79,9 @@ pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 pub use usage::UsageStore;
 pub use writes::{
     AttachmentDeletion, AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites,
-    FeatureRequestWrites, HeldPostWrites, ImportRunWrites, ImportWrites, Insertion, MergeWrites, ModerationWrites,
-    Outbox, OwnPostWrites, PersonWrites, Provisioning, RestoreWrites, SessionWrites, SettingWrites, SubscriptionWrites,
-    TagWrites, TrackWrites, VoteWrites,
+    FeatureRequestWrites, HeldPostWrites, ImportRunWrites, ImportWrites, Insertion, LinkWrites, MergeWrites,
+    ModerationWrites, Outbox, OwnPostWrites, PersonWrites, Provisioning, RestoreWrites, SessionWrites, SettingWrites,
+    SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
 };
 
 #[cfg(any(test, feature = "memory-index"))]

@@ -15,6 +15,7 @@ pub mod approve_feature_request;
 pub mod cast_vote;
 pub mod change_board;
 pub mod change_changelog;
+pub mod change_links;
 pub mod change_members;
 pub mod change_tag;
 pub mod create_changelog;

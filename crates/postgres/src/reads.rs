@@ -11,6 +11,7 @@ mod customers;
 mod directory;
 mod inbox;
 mod jobs;
+mod links;
 mod listing;
 mod mail;
 mod maintenance;

@@ -201,6 +201,27 @@ pub(crate) type LinkColumns = (SqlUuid, BigInt, Text);
 /// and last change, and the merged feature request that it was written on.
 pub(crate) type CommentColumns = (SqlUuid, Text, Bool, Nullable<Text>, Timestamptz, Timestamptz, Nullable<LinkColumns>);
 
+/// The types of a link: ID, URL, title, state, the timestamps of creation and last change, and the merged feature request
+/// that it belongs to.
+pub(crate) type IssueLinkColumns =
+    (SqlUuid, Text, Nullable<Text>, Nullable<Text>, Timestamptz, Timestamptz, Nullable<LinkColumns>);
+
+/// The SQL of the links of a table or common table expression, in a statement with the parameter `workspace`.
+macro_rules! issue_links {
+    ($links:literal) => {
+        concat!(
+            "SELECT link.id, url, link.title, state, link.created_at, link.updated_at, source.id AS source_id,
+                source.tag_number, source.title AS source_title
+         FROM ",
+            $links,
+            " AS link
+         LEFT JOIN feature_requests AS source
+                ON source.workspace_id = {workspace} AND source.id = link.request_id AND source.root_id IS NOT NULL"
+        )
+    };
+}
+pub(crate) use issue_links;
+
 /// The types of a changelog, with the ID and the name of its cover.
 pub(crate) type ChangelogColumns =
     (SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz, Timestamptz, Nullable<Text>, Nullable<(SqlUuid, Text)>);

@@ -152,6 +152,20 @@ diesel::table! {
 }
 
 diesel::table! {
+    links (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        request_id -> Uuid,
+        url -> Text,
+        issue -> Text,
+        title -> Nullable<Text>,
+        state -> Nullable<Text>,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     comments (workspace_id, id) {
         workspace_id -> Uuid,
         id -> Uuid,

@@ -86,6 +86,7 @@ delete_statement!(DeleteVotes, "votes", "request_id");
 delete_statement!(DeleteCompanyTallies, "company_tallies", "request_id");
 delete_statement!(DeleteFollowers, "followers", "request_id");
 delete_statement!(DeleteNotes, "notes", "request_id");
+delete_statement!(DeleteLinks, "links", "request_id");
 delete_statement!(DeleteComments, "comments", "request_id");
 delete_statement!(DeleteHeldComments, "held_comments", "request_id");
 delete_statement!(DeleteEvents, "feature_request_events", "request_id");
@@ -117,6 +118,7 @@ pub(crate) fn delete_tree(connection: &mut SqliteConnection, workspace: Id, requ
     DeleteCompanyTallies { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteFollowers { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteNotes { workspace, requests: requests.clone() }.execute(connection)?;
+    DeleteLinks { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteComments { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteHeldComments { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteEvents { workspace, requests: requests.clone() }.execute(connection)?;

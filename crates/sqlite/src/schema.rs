@@ -201,6 +201,20 @@ table! {
 }
 
 table! {
+    links (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        request_id -> Binary,
+        url -> Text,
+        issue -> Text,
+        title -> Nullable<Text>,
+        state -> Nullable<Text>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+table! {
     comments (workspace_id, id) {
         workspace_id -> Binary,
         id -> Binary,

@@ -63,6 +63,8 @@ statement! {
              WHERE workspace_id = workspace AND actor_kind <> 'customer')
           + (SELECT count(*) * row_bytes + coalesce(sum(octet_length(body)), 0)
              FROM notes WHERE workspace_id = workspace)
+          + (SELECT count(*) * row_bytes + coalesce(sum(octet_length(url) + coalesce(octet_length(title), 0)), 0)
+             FROM links WHERE workspace_id = workspace)
           + (SELECT count(*) * row_bytes + coalesce(sum(octet_length(content)), 0)
              FROM comments WHERE workspace_id = workspace)
           + (SELECT count(*) * row_bytes + coalesce(sum(octet_length(content)), 0)

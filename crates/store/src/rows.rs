@@ -6,6 +6,7 @@ mod comments;
 mod exports;
 mod imports;
 mod jobs;
+mod links;
 mod outbox;
 mod own_posts;
 mod people;
@@ -26,6 +27,7 @@ pub use imports::{
     ImportRow, ImportedRow, MadeChangelogRow, MadeRow, import, imported_record, made_changelog, made_request,
 };
 pub use jobs::{ExportRow, JobFileRow, job_file};
+pub use links::IssueLinkRow;
 pub use outbox::{
     HeldMessageRow, MailFailureRow, MailStatusRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages,
 };

@@ -22,6 +22,7 @@ use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{
     AttachmentId, CommentId, CustomerId, FeatureRequestId, MemberId, TrackId, WorkspaceId,
 };
+use roadmap_domain::model::link::LinkDraft;
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::member::{Author, Member};
@@ -41,6 +42,7 @@ use roadmap_domain::ports::{
     Store, SynonymSource, TextSearch, UnitOfWork, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::cast_vote::CastVote;
+use roadmap_domain::usecase::change_links::AddLink;
 use roadmap_domain::usecase::change_members::AddMember;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
@@ -522,7 +524,7 @@ impl Harness {
 }
 
 /// The tables with what belongs to feature requests.
-const RECORD_TABLES: [&str; 12] = [
+const RECORD_TABLES: [&str; 13] = [
     "feature_requests",
     "feature_request_tags",
     "vote_tallies",
@@ -531,6 +533,7 @@ const RECORD_TABLES: [&str; 12] = [
     "comments",
     "held_comments",
     "notes",
+    "links",
     "feature_request_events",
     "changelog_feature_requests",
     "search_documents",
@@ -547,6 +550,12 @@ pub struct RequestSnapshot {
     pub notes: Vec<Note>,
     /// The titles that a search for its title finds.
     pub matches: Vec<String>,
+}
+
+/// An operation that adds a link without a title.
+#[must_use]
+pub fn add_link(request: FeatureRequestRef, url: &str) -> AddLink {
+    AddLink { request, draft: LinkDraft::parse(Some(url), None, None).expect("a URL") }
 }
 
 /// Parses an operation key.

@@ -11,6 +11,7 @@ use crate::model::comment::ListedComment;
 use crate::model::customer::Customer;
 use crate::model::event::Event;
 use crate::model::id::WorkspaceId;
+use crate::model::link::Link;
 use crate::model::note::Note;
 use crate::model::portal::HeldPost;
 use crate::model::timestamp::Timestamp;
@@ -87,6 +88,12 @@ impl Placed for HeldPost {
 impl Placed for ListedComment {
     fn place(&self) -> Place {
         Place::new(self.comment.created_at, self.comment.id.uuid())
+    }
+}
+
+impl Placed for Link {
+    fn place(&self) -> Place {
+        Place::new(self.created_at, self.id.uuid())
     }
 }
 

@@ -66,6 +66,8 @@ ids! {
     NoteId,
     /// ID of a public comment.
     CommentId,
+    /// ID of a link of a feature request.
+    LinkId,
     /// ID of a changelog.
     ChangelogId,
     /// ID of an attachment.

@@ -145,7 +145,7 @@ pub struct MadeRequest {
     /// The numbers of its own votes, subscriptions, comments and notes.
     pub posts: MadePosts,
     /// Whether anything else has happened to it since, or to one of its tree that the run has made: a vote, subscription,
-    /// comment, note, move, edit or merge, or a link of a changelog.
+    /// comment, note, link, move, edit or merge, or a link of a changelog.
     pub has_changed: bool,
 }
 

@@ -21,21 +21,7 @@ impl WebsiteUrl {
         let invalid = || FieldError::new("website_url", FieldProblem::Custom { message: "Website URL is invalid" });
         let trimmed = raw.trim();
         text::validate_text("website_url", trimmed, Self::MAX).map_err(|_| invalid())?;
-        // The URL parser accepts and corrects input that the contract rejects: `http:example.com`, inner white space.
-        let lower = trimmed.to_ascii_lowercase();
-        let absolute = lower.starts_with("http://") || lower.starts_with("https://");
-        let is_misleading = |c: char| c.is_whitespace() || c.is_control() || c == '\\' || is_bidi_control(c);
-        if !absolute || trimmed.chars().any(is_misleading) {
-            return Err(invalid());
-        }
-        let url = Url::parse(trimmed).map_err(|_| invalid())?;
-        // The URL parser reads `http:///path` as the host `path`, so an empty authority is detected in the input.
-        if url.host_str().is_none_or(str::is_empty) || trimmed.split('/').nth(2).is_none_or(str::is_empty) {
-            return Err(invalid());
-        }
-        // User info can be mistaken for the host: `https://acme.example@evil.example`.
-        let behind_scheme = trimmed.split_once("//").map_or("", |(_, rest)| rest);
-        if behind_scheme.split(['/', '?', '#']).next().is_none_or(|authority| authority.contains('@')) {
+        if !is_web_address(trimmed) {
             return Err(invalid());
         }
         Ok(Self(trimmed.to_owned()))
@@ -52,6 +38,23 @@ impl WebsiteUrl {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Whether a text is an absolute `http` or `https` URL with a host, without user info and without characters that
+/// disguise it.
+pub(crate) fn is_web_address(text: &str) -> bool {
+    // The URL parser accepts and corrects input that the contract rejects: `http:example.com`, inner white space.
+    let lower = text.to_ascii_lowercase();
+    let is_absolute = lower.starts_with("http://") || lower.starts_with("https://");
+    let is_misleading = |c: char| c.is_whitespace() || c.is_control() || c == '\\' || is_bidi_control(c);
+    if !is_absolute || text.chars().any(is_misleading) {
+        return false;
+    }
+    // The URL parser reads `http:///path` as the host `path`, so an empty authority is detected in the input.
+    let has_host = Url::parse(text).is_ok_and(|url| url.host_str().is_some_and(|host| !host.is_empty()));
+    let authority = text.split(['/', '?', '#']).nth(2).unwrap_or_default();
+    // User info can be mistaken for the host: `https://acme.example@evil.example`.
+    has_host && !authority.is_empty() && !authority.contains('@')
 }
 
 /// Whether a character changes the direction of text (Unicode property `Bidi_Control`), which can disguise a URL.

@@ -26,6 +26,7 @@ use crate::model::id::{
     AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, MemberId, SessionId, SignInId, TrackId,
     WorkspaceId,
 };
+use crate::model::link::Link;
 use crate::model::mail::MailSettings;
 use crate::model::member::Member;
 use crate::model::note::Note;
@@ -63,6 +64,7 @@ pub trait Reads:
     + FeatureRequestReader
     + InboxReader
     + crate::ports::JobReader
+    + LinkReader
     + MemberReader
     + OverviewReader
     + PersonReader
@@ -365,6 +367,19 @@ pub trait InboxReader: Send + Sync {
     ) -> Result<Option<MergePreview>, StoreError>;
 }
 
+/// Reads links of feature requests.
+#[async_trait]
+pub trait LinkReader: Send + Sync {
+    /// Returns the links of a feature request and of everything that is merged into it, oldest first. `None` when it does
+    /// not exist.
+    async fn links(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Link>>, StoreError>;
+}
+
 /// Reads team members.
 #[async_trait]
 pub trait MemberReader: Send + Sync {
@@ -661,6 +676,11 @@ mockall::mock! {
         async fn notes(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Note>>, StoreError>;
         async fn held_posts(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<HeldPost>, StoreError>;
         async fn comment_customers(&self, workspace: WorkspaceId, comments: &[CommentId]) -> Result<Vec<(CommentId, CustomerName)>, StoreError>;
+    }
+
+    #[async_trait]
+    impl LinkReader for Reads {
+        async fn links(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Link>>, StoreError>;
     }
 
     #[async_trait]

@@ -23,8 +23,8 @@ use crate::model::feature_request::{
 };
 use crate::model::html::CleanHtml;
 use crate::model::id::{
-    ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, ImportId, LaneId, MemberId, NoteId,
-    SessionId, SignInId, TrackId,
+    ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, ImportId, LaneId, LinkId, MemberId,
+    NoteId, SessionId, SignInId, TrackId,
 };
 use crate::model::import::records::Kind;
 use crate::model::import::run::{Import, Progress, SourceName};
@@ -32,6 +32,7 @@ use crate::model::import::{
     ImportedComment, ImportedFrom, ImportedMove, ImportedNote, ImportedRecord, ImportedRequest, ImportedSubscription,
     ImportedVote, MadeChangelog, MadePosts, MadeRequest, VotesImported,
 };
+use crate::model::link::{Issue, Link};
 use crate::model::mail::{MailSettingsChange, SenderName, SubscribeOutcome, Topic};
 use crate::model::media_type::MediaType;
 use crate::model::member::{Member, Role};
@@ -145,7 +146,7 @@ pub trait FeatureRequestWrites {
     async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError>;
 
     /// Deletes the feature request with this reference, even if it is merged: with its votes, comments, notes,
-    /// subscriptions, events, search document, links of changelogs and unsent messages, and with everything that is
+    /// links, subscriptions, events, search document, links of changelogs and unsent messages, and with everything that is
     /// merged into it. What it was merged into is counted again.
     async fn delete_feature_request(&mut self, request: FeatureRequestId) -> Result<(), StoreError>;
 }
@@ -422,6 +423,31 @@ pub trait CommentWrites {
         replied: &[CommentId],
         at: Timestamp,
     ) -> Result<(), StoreError>;
+}
+
+/// Writes of links of feature requests.
+#[async_trait]
+pub trait LinkWrites {
+    /// Returns the link, or `None` when it does not exist. Other units of work that find it wait for this one.
+    async fn find_link(&mut self, link: LinkId) -> Result<Option<Link>, StoreError>;
+
+    /// Returns the link to an issue, as [`Self::find_link`]: of the feature request itself, else the oldest one of what is
+    /// merged into it.
+    async fn find_link_to(&mut self, request: FeatureRequestId, issue: &Issue) -> Result<Option<Link>, StoreError>;
+
+    /// Counts the links of a feature request, without those of what is merged into it.
+    async fn count_links(&mut self, request: FeatureRequestId) -> Result<u64, StoreError>;
+
+    /// Stores a link of a feature request itself.
+    ///
+    /// Contract: the feature request exists and has no link to the same issue.
+    async fn insert_link(&mut self, request: FeatureRequestId, link: &Link) -> Result<(), StoreError>;
+
+    /// Replaces the title and the state of a link.
+    async fn save_link(&mut self, link: &Link) -> Result<(), StoreError>;
+
+    /// Deletes a link. Returns its feature request, or `None` when the link does not exist.
+    async fn delete_link(&mut self, link: LinkId) -> Result<Option<FeatureRequestId>, StoreError>;
 }
 
 /// Writes of what waits for approval.
@@ -1104,6 +1130,16 @@ mockall::mock! {
         async fn update_comment(&mut self, comment: CommentId, content: &CleanHtml, at: Timestamp) -> Result<Option<ListedComment>, StoreError>;
         async fn delete_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
         async fn notify_people(&mut self, comment: CommentId, to_author: bool, replied: &[CommentId], at: Timestamp) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl LinkWrites for Unit {
+        async fn find_link(&mut self, link: LinkId) -> Result<Option<Link>, StoreError>;
+        async fn find_link_to(&mut self, request: FeatureRequestId, issue: &Issue) -> Result<Option<Link>, StoreError>;
+        async fn count_links(&mut self, request: FeatureRequestId) -> Result<u64, StoreError>;
+        async fn insert_link(&mut self, request: FeatureRequestId, link: &Link) -> Result<(), StoreError>;
+        async fn save_link(&mut self, link: &Link) -> Result<(), StoreError>;
+        async fn delete_link(&mut self, link: LinkId) -> Result<Option<FeatureRequestId>, StoreError>;
     }
 
     #[async_trait]

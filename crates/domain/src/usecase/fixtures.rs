@@ -14,7 +14,8 @@ use crate::model::base_url::BaseUrl;
 use crate::model::changelog::{Changelog, EditableChangelog};
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Title};
 use crate::model::html::CleanHtml;
-use crate::model::id::{ApiKeyId, AttachmentId, ChangelogId, FeatureRequestId, WorkspaceId};
+use crate::model::id::{ApiKeyId, AttachmentId, ChangelogId, FeatureRequestId, LinkId, WorkspaceId};
+use crate::model::link::{Link, LinkDraft};
 use crate::model::mail::MailSender;
 use crate::model::media_type::MediaType;
 use crate::model::portal::{Portal, PortalSettings};
@@ -93,6 +94,12 @@ pub(crate) fn changelog(public_from: Option<Timestamp>, is_notified: bool) -> Ed
         updated_at: created_at,
     };
     EditableChangelog { changelog, feature_requests: vec![summary("", None, 0).id], is_notified, notifies: false }
+}
+
+/// A link without a title, of yesterday.
+pub(crate) fn link(url: &str) -> Link {
+    let draft = LinkDraft::parse(Some(url), None, None).unwrap();
+    draft.to_link(LinkId::new(Uuid::from_u128(6)), now().plus(-Duration::DAY))
 }
 
 pub(crate) struct FixedClock;

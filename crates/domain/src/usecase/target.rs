@@ -2,7 +2,7 @@
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::feature_request::{FeatureRequestRef, Tag};
-use crate::model::id::{ChangelogId, CommentId, CustomerId, ImportId, LaneId, TrackId};
+use crate::model::id::{ChangelogId, CommentId, CustomerId, ImportId, LaneId, LinkId, TrackId};
 use crate::ports::UnitOfWork;
 
 /// The record that a command is about.
@@ -15,6 +15,7 @@ pub enum Target {
     Comment(CommentId),
     /// A comment that waits for approval.
     HeldComment(CommentId),
+    Link(LinkId),
     Customer(CustomerId),
     Changelog(ChangelogId),
     Lane(LaneId),
@@ -39,6 +40,7 @@ impl Target {
             }
             Self::Comment(comment) => (work.find_comment(*comment).await?.is_some(), Resource::Comment),
             Self::HeldComment(comment) => (work.find_held_comment(*comment).await?.is_some(), Resource::Comment),
+            Self::Link(link) => (work.find_link(*link).await?.is_some(), Resource::Link),
             Self::Customer(customer) => (work.customer_exists(*customer).await?, Resource::Customer),
             Self::Changelog(changelog) => (work.find_changelog(*changelog).await?.is_some(), Resource::Changelog),
             Self::Import(import) => {
@@ -59,7 +61,7 @@ mod tests {
     use crate::model::tag::ListedTag;
     use crate::model::track::{Lane, LaneKind};
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{changelog, name, request, summary};
+    use crate::usecase::fixtures::{changelog, link, name, request, summary};
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -70,6 +72,7 @@ mod tests {
         unit.expect_find_feature_request().returning(move |_| Ok(exists.then(|| summary("Inbox", None, 0))));
         unit.expect_find_comment().returning(move |_| Ok(exists.then_some(id)));
         unit.expect_find_held_comment().returning(move |_| Ok(exists.then_some(id)));
+        unit.expect_find_link().returning(move |_| Ok(exists.then(|| link("https://acme.example/browse/APP-7"))));
         unit.expect_customer_exists().returning(move |_| Ok(exists));
         unit.expect_find_changelog().returning(move |_| Ok(exists.then(|| changelog(None, false))));
         unit.expect_find_tag()
@@ -103,6 +106,7 @@ mod tests {
             (Target::FeatureRequest(request()), Some("FeatureRequest does not exist.")),
             (Target::Comment(CommentId::new(id)), Some("Comment does not exist.")),
             (Target::HeldComment(CommentId::new(id)), Some("Comment does not exist.")),
+            (Target::Link(LinkId::new(id)), Some("Link does not exist.")),
             (Target::Customer(CustomerId::new(id)), Some("Customer does not exist.")),
             (Target::Changelog(ChangelogId::new(id)), Some("Changelog does not exist.")),
             (Target::Lane(LaneId::new(id)), Some("Lane does not exist.")),

@@ -217,6 +217,7 @@ statement! {
                           AND notes.request_id = member.id AND NOT EXISTS (
                   SELECT FROM imported AS made WHERE made.workspace_id = {workspace} AND made.import_id = {import}
                      AND made.kind = 'notes' AND made.local_id = notes.id))
+            OR EXISTS (SELECT FROM links WHERE links.workspace_id = {workspace} AND links.request_id = member.id)
             OR EXISTS (SELECT FROM feature_request_events AS event WHERE event.workspace_id = {workspace}
                           AND event.request_id = member.id AND event.created_at > own.written_at)
             OR EXISTS (SELECT FROM changelog_feature_requests AS link WHERE link.workspace_id = {workspace}

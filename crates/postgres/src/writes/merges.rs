@@ -170,7 +170,9 @@ statement! {
          DELETE FROM notes WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
      ), events AS (
          DELETE FROM feature_request_events WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
-     ), links AS (
+     ), issues AS (
+         DELETE FROM links WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
+     ), changelogs AS (
          DELETE FROM changelog_feature_requests WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
      ), documents AS (
          DELETE FROM search_documents WHERE workspace_id = {workspace} AND request_id = ANY ({requests})

@@ -79,6 +79,8 @@ statement! {
             ) OR EXISTS (
                 SELECT FROM notes WHERE notes.workspace_id = {workspace} AND notes.request_id = own.id
             ) OR EXISTS (
+                SELECT FROM links WHERE links.workspace_id = {workspace} AND links.request_id = own.id
+            ) OR EXISTS (
                 SELECT FROM changelog_feature_requests AS linked
                 WHERE linked.workspace_id = {workspace} AND linked.request_id = own.id
             )

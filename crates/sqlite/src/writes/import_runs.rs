@@ -204,6 +204,7 @@ statement! {
                           AND notes.request_id = member.id AND NOT EXISTS (
                   SELECT 1 FROM imported AS made WHERE made.workspace_id = workspace AND made.import_id = import
                      AND made.kind = 'notes' AND made.local_id = notes.id))
+            OR EXISTS (SELECT 1 FROM links WHERE links.workspace_id = workspace AND links.request_id = member.id)
             OR EXISTS (SELECT 1 FROM feature_request_events AS event WHERE event.workspace_id = workspace
                           AND event.request_id = member.id AND event.created_at > own.written_at)
             OR EXISTS (SELECT 1 FROM changelog_feature_requests AS link WHERE link.workspace_id = workspace

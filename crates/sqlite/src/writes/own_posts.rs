@@ -80,6 +80,8 @@ statement! {
             ) OR EXISTS (
                 SELECT 1 FROM notes WHERE notes.workspace_id = own.workspace_id AND notes.request_id = own.id
             ) OR EXISTS (
+                SELECT 1 FROM links WHERE links.workspace_id = own.workspace_id AND links.request_id = own.id
+            ) OR EXISTS (
                 SELECT 1 FROM changelog_feature_requests linked
                 WHERE linked.workspace_id = own.workspace_id AND linked.request_id = own.id
             )

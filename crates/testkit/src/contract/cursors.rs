@@ -12,7 +12,7 @@ use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
 
-use crate::harness::{Harness, changelog_fields, customer_comment, held_idea, largest_page, page, vote};
+use crate::harness::{Harness, add_link, changelog_fields, customer_comment, held_idea, largest_page, page, vote};
 
 /// Reads a list in pages of several sizes, each from the place of the last item before, and compares them with the whole
 /// list, which has several items.
@@ -70,6 +70,8 @@ pub async fn lists_in_parts_are_the_whole_list(harness: Harness) {
             let voter = format!("voter-{number}@example.com");
             harness.perform(workspace, &vote(request, Some((&voter, None)), Some(&format!("Note {number}")))).await;
             harness.perform(workspace, &customer_comment(request, &format!("<p>{number}</p>"), &voter, None)).await;
+            let url = format!("https://github.com/acme/{}/issues/{number}", if request == source { "b" } else { "a" });
+            harness.perform(workspace, &add_link(request, &url)).await;
         }
         harness.hold(workspace, requests[0].id, "<p>Waits</p>", "ann@example.com").await;
         harness.create(workspace, held_idea(&format!("Held {number}"), "ann@example.com")).await;
@@ -96,6 +98,8 @@ pub async fn lists_in_parts_are_the_whole_list(harness: Harness) {
         assert_parts(&name("comments"), workspace, list, Placed::place).await;
         let list = async |page| reader.notes(workspace, &request, page).await.unwrap().unwrap();
         assert_parts(&name("notes"), workspace, list, Placed::place).await;
+        let list = async |page| reader.links(workspace, &request, page).await.unwrap().unwrap();
+        assert_parts(&name("links"), workspace, list, Placed::place).await;
     }
     let list = async |page| reader.events(workspace, &alone, None, page).await.unwrap().unwrap();
     assert_parts("events", workspace, list, Placed::place).await;

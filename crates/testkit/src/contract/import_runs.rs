@@ -33,7 +33,7 @@ use roadmap_domain::usecase::need_no_answer::NeedNoAnswer;
 use uuid::Uuid;
 
 use crate::contract::people::references;
-use crate::harness::{Harness, changelog_fields, comment, edit_comment, largest_page, name, new_title, vote};
+use crate::harness::{Harness, add_link, changelog_fields, comment, edit_comment, largest_page, name, new_title, vote};
 
 const ORIGIN: Origin = Origin { file: 0, line: 2 };
 const HOLDER: Uuid = Uuid::from_u128(0x401d);
@@ -607,6 +607,7 @@ pub async fn what_has_changed_since_stays(harness: Harness) {
         "edit",
         "merge",
         "link",
+        "issue",
         "no answer",
         "untouched",
         "child",
@@ -622,7 +623,7 @@ pub async fn what_has_changed_since_stays(harness: Harness) {
         ..base
     };
     let (run_id, progress) = run(&harness, acme, "csv", &files, How::default()).await;
-    assert_eq!(progress.counts.of(Kind::FeatureRequests), new(13));
+    assert_eq!(progress.counts.of(Kind::FeatureRequests), new(14));
     let id = async |id: &str| {
         let find = FindRequests { name: source("csv"), external_ids: vec![id.to_owned()] };
         harness.perform(acme, &find).await[0].unwrap()
@@ -644,6 +645,7 @@ pub async fn what_has_changed_since_stays(harness: Harness) {
     };
     let draft = ChangelogDraft::parse(&link, false, |_| None).unwrap();
     harness.perform(acme, &CreateChangelog { draft }).await;
+    harness.perform(acme, &add_link(reference("issue").await, "https://github.com/acme/app/issues/7")).await;
     harness.perform(acme, &NeedNoAnswer { request: reference("no answer").await }).await;
 
     let (deleted, _, kept, ..) = undo(&harness, acme, run_id).await;
@@ -656,6 +658,7 @@ pub async fn what_has_changed_since_stays(harness: Harness) {
             "edited comment",
             "follow",
             "held",
+            "issue",
             "link",
             "merge",
             "move",
@@ -676,7 +679,7 @@ pub async fn what_has_changed_since_stays(harness: Harness) {
     assert_eq!(bodies, ["About child", "Words of vote", "Words of child"]);
     // And is known if the source is imported again.
     let again = run(&harness, acme, "csv", &files, How::default()).await.1;
-    assert_eq!(again.counts.of(Kind::FeatureRequests), Count { new: 1, ..unchanged(12) });
+    assert_eq!(again.counts.of(Kind::FeatureRequests), Count { new: 1, ..unchanged(13) });
 }
 
 /// Moves and changelogs with their own times, and subscriptions, come with a run, and go with it.

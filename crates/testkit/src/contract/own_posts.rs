@@ -14,7 +14,7 @@ use roadmap_domain::usecase::own_posts::{
 use uuid::Uuid;
 
 use crate::harness::{
-    Harness, changelog_fields, comment, customer_comment, draft, held_idea, hold, member_viewer, vote,
+    Harness, add_link, changelog_fields, comment, customer_comment, draft, held_idea, hold, member_viewer, vote,
 };
 
 const ANN: &str = "ann@example.com";
@@ -125,6 +125,7 @@ pub async fn an_idea_is_shared_by_every_part_of_others(harness: Harness) {
         "comment that waits",
         "answer",
         "note",
+        "link",
         "move",
         "merged into another",
         "merged into it",
@@ -158,6 +159,9 @@ pub async fn an_idea_is_shared_by_every_part_of_others(harness: Harness) {
             }
             "note" => {
                 harness.perform(acme, &vote(reference, None, Some("Renews in May"))).await;
+            }
+            "link" => {
+                harness.perform(acme, &add_link(reference, "https://github.com/acme/app/issues/7")).await;
             }
             "move" => {
                 harness.move_to(acme, idea.id, "Planned").await;

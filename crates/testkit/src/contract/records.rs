@@ -30,8 +30,8 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::harness::{
-    Failing, Harness, changelog_fields, comment, customer_comment, draft, edit, edit_comment, merge, move_to, name,
-    new_title, new_visibility, page, vote,
+    Failing, Harness, add_link, changelog_fields, comment, customer_comment, draft, edit, edit_comment, merge, move_to,
+    name, new_title, new_visibility, page, vote,
 };
 
 fn html(text: &str) -> CleanHtml {
@@ -546,6 +546,7 @@ async fn fill(harness: &Harness, workspace: WorkspaceId, title: &str) -> Feature
         harness.perform(workspace, &vote(reference, Some((voter, None)), Some("note"))).await;
     }
     harness.subscribe(workspace, request.id, "fay@example.com").await;
+    harness.perform(workspace, &add_link(reference, "https://github.com/acme/app/issues/7")).await;
     harness.perform(workspace, &comment(reference, "<p>Soon</p>", true)).await;
     harness.perform(workspace, &customer_comment(reference, "<p>When?</p>", "ann@example.com", None)).await;
     harness.hold(workspace, request.id, "<p>Please</p>", "ann@example.com").await;

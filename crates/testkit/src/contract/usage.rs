@@ -7,7 +7,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::changelog::{ChangelogDraft, ChangelogFields};
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::feature_request::{FeatureRequestRef, Title};
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::portal::{Color, Language, PortalChange};
@@ -29,8 +29,8 @@ use roadmap_domain::usecase::subscribe::Subscribe;
 use roadmap_domain::usecase::update_portal::UpdatePortal;
 
 use crate::harness::{
-    Harness, changelog_fields, comment, customer_comment, draft, edit, hold, member_viewer, merge, move_to, new_title,
-    operation_key, reply, unmerge, vote,
+    Harness, add_link, changelog_fields, comment, customer_comment, draft, edit, hold, member_viewer, merge, move_to,
+    new_title, operation_key, reply, unmerge, vote,
 };
 
 /// Adds up what an executor counts, and stores nothing.
@@ -101,6 +101,9 @@ pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
     let first = FeatureRequestRef::Number(1);
     added = added.plus(run(&harness, acme, "vote", &vote(first, Some(("bob@example.com", None)), Some("note"))).await);
     added = added.plus(run(&harness, acme, "note", &vote(first, None, Some("no voter"))).await);
+    let mut link = add_link(first, "https://github.com/acme/app/issues/7");
+    link.draft.change.title = Some(Some(Title::from_stored("Größer".to_owned())));
+    added = added.plus(run(&harness, acme, "link", &link).await);
     added = added.plus(run(&harness, acme, "comment", &comment(first, "<p>Öffentlich</p>", false)).await);
     let of_customer = customer_comment(first, "<p>Größer</p>", "cyd@example.com", Some("Çyd"));
     added = added.plus(run(&harness, acme, "customer's comment", &of_customer).await);

@@ -1,4 +1,4 @@
-//! Single feature requests and what belongs to them: comments, notes, moves, history.
+//! Single feature requests and what belongs to them: comments, notes, links, moves, history.
 
 use async_trait::async_trait;
 
@@ -7,6 +7,7 @@ use crate::model::comment::ListedComment;
 use crate::model::event::{Event, Move};
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef};
 use crate::model::id::WorkspaceId;
+use crate::model::link::Link;
 use crate::model::note::Note;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::usecase::query::{Query, QueryPorts};
@@ -59,6 +60,8 @@ lists! {
     ListComments => ListedComment, |ports, workspace, request, page| ports.reader.comments(workspace, request, page);
     /// Lists the private notes of a feature request and of what is merged into it, newest first.
     ListNotes => Note, |ports, workspace, request, page| ports.reader.notes(workspace, request, page);
+    /// Lists the links of a feature request and of what is merged into it, oldest first.
+    ListLinks => Link, |ports, workspace, request, page| ports.reader.links(workspace, request, page);
     /// Lists the moves of a feature request, newest first.
     ListMoves => Event, |ports, workspace, request, page| ports.reader.events(workspace, request, Some(Move::KIND), page);
     /// Lists all events of a feature request, newest first.
@@ -81,6 +84,7 @@ mod tests {
         reader.expect_feature_request().returning(move |_, _| Ok(exists.then(detail)));
         reader.expect_comments().returning(move |_, _, page| Ok(empty(exists, page)));
         reader.expect_notes().returning(move |_, _, page| Ok(empty(exists, page)));
+        reader.expect_links().returning(move |_, _, page| Ok(empty(exists, page)));
         reader.expect_events().returning(move |_, _, _, page| Ok(empty(exists, page)));
         reader
     }
@@ -98,6 +102,7 @@ mod tests {
             let errors = [
                 run_query(reader(exists), MockBlobs::new(), &ListComments { request, page: page(raw) }).err(),
                 run_query(reader(exists), MockBlobs::new(), &ListNotes { request, page: page(raw) }).err(),
+                run_query(reader(exists), MockBlobs::new(), &ListLinks { request, page: page(raw) }).err(),
                 run_query(reader(exists), MockBlobs::new(), &ListMoves { request, page: page(raw) }).err(),
                 run_query(reader(exists), MockBlobs::new(), &ListEvents { request, page: page(raw) }).err(),
             ];
