@@ -20,8 +20,8 @@ pub use comments::{
 };
 pub use exports::{
     ExportedAttachmentRow, ExportedChangelogRow, ExportedCommentRow, ExportedCustomerRow, ExportedEventRow,
-    ExportedFollowerRow, ExportedLaneRow, ExportedMemberRow, ExportedNoteRow, ExportedOriginRow, ExportedPortalRow,
-    ExportedRequestRow, ExportedSettingRow, ExportedTrackRow, ExportedVoteRow,
+    ExportedFollowerRow, ExportedLaneRow, ExportedLinkRow, ExportedMemberRow, ExportedNoteRow, ExportedOriginRow,
+    ExportedPortalRow, ExportedRequestRow, ExportedSettingRow, ExportedTrackRow, ExportedVoteRow,
 };
 pub use imports::{
     ImportRow, ImportedRow, MadeChangelogRow, MadeRow, import, imported_record, made_changelog, made_request,

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::id::{
-    AttachmentId, ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, LaneId, MemberId, NoteId, TrackId,
+    AttachmentId, ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, LaneId, LinkId, MemberId, NoteId,
+    TrackId,
 };
 use crate::model::timestamp::Timestamp;
 
@@ -38,6 +39,7 @@ pub enum Kind {
     Subscriptions,
     Comments,
     Notes,
+    Links,
     Events,
     Changelogs,
     Attachments,
@@ -47,7 +49,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds in the order of an archive.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Lanes,
         Self::Tracks,
         Self::Members,
@@ -57,6 +59,7 @@ impl Kind {
         Self::Subscriptions,
         Self::Comments,
         Self::Notes,
+        Self::Links,
         Self::Events,
         Self::Changelogs,
         Self::Attachments,
@@ -77,6 +80,7 @@ impl Kind {
             Self::Subscriptions => "subscriptions.ndjson",
             Self::Comments => "comments.ndjson",
             Self::Notes => "notes.ndjson",
+            Self::Links => "links.ndjson",
             Self::Events => "events.ndjson",
             Self::Changelogs => "changelogs.ndjson",
             Self::Attachments => "attachments.ndjson",
@@ -151,6 +155,7 @@ pub enum Record {
     Subscription(Subscription),
     Comment(Comment),
     Note(Note),
+    Link(Link),
     Event(Event),
     Changelog(Changelog),
     Attachment(Attachment),
@@ -172,6 +177,7 @@ impl Record {
             Self::Subscription(_) => Kind::Subscriptions,
             Self::Comment(_) => Kind::Comments,
             Self::Note(_) => Kind::Notes,
+            Self::Link(_) => Kind::Links,
             Self::Event(_) => Kind::Events,
             Self::Changelog(_) => Kind::Changelogs,
             Self::Attachment(_) => Kind::Attachments,
@@ -338,6 +344,19 @@ pub struct Note {
     pub author_id: Option<MemberId>,
     pub body: String,
     pub created_at: Timestamp,
+}
+
+/// A link of a feature request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    pub id: LinkId,
+    pub feature_request_id: FeatureRequestId,
+    pub url: String,
+    pub title: Option<String>,
+    pub state: Option<String>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
 }
 
 /// An event in the history of a feature request.

@@ -15,8 +15,8 @@ use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::ports::{Snapshot, SnapshotReader};
 use roadmap_store::rows::{
     ExportedAttachmentRow, ExportedChangelogRow, ExportedCommentRow, ExportedCustomerRow, ExportedEventRow,
-    ExportedFollowerRow, ExportedLaneRow, ExportedMemberRow, ExportedNoteRow, ExportedOriginRow, ExportedPortalRow,
-    ExportedRequestRow, ExportedSettingRow, ExportedTrackRow, ExportedVoteRow,
+    ExportedFollowerRow, ExportedLaneRow, ExportedLinkRow, ExportedMemberRow, ExportedNoteRow, ExportedOriginRow,
+    ExportedPortalRow, ExportedRequestRow, ExportedSettingRow, ExportedTrackRow, ExportedVoteRow,
 };
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use uuid::Uuid;
@@ -144,6 +144,14 @@ statement! {
 }
 
 statement! {
+    /// Selects all links.
+    AllLinks { workspace: Uuid => SqlUuid }
+        -> (SqlUuid, SqlUuid, Text, Nullable<Text>, Nullable<Text>, Timestamptz, Timestamptz),
+    "SELECT id, request_id, url, title, state, created_at, updated_at FROM links
+     WHERE workspace_id = {workspace} ORDER BY created_at, id"
+}
+
+statement! {
     /// Selects all events.
     AllEvents { workspace: Uuid => SqlUuid }
         -> (SqlUuid, SqlUuid, Text, Text, Text, Nullable<SqlUuid>, Text, Timestamptz),
@@ -266,6 +274,7 @@ async fn read_all(connector: &Connector, workspace: Uuid, pages: &Pages) -> Resu
     read::<ExportedFollowerRow, _>(connection, pages, AllFollowers { workspace }).await?;
     read::<ExportedCommentRow, _>(connection, pages, AllComments { workspace }).await?;
     read::<ExportedNoteRow, _>(connection, pages, AllNotes { workspace }).await?;
+    read::<ExportedLinkRow, _>(connection, pages, AllLinks { workspace }).await?;
     read::<ExportedEventRow, _>(connection, pages, AllEvents { workspace }).await?;
     read::<ExportedChangelogRow, _>(connection, pages, AllChangelogs { workspace }).await?;
     read::<ExportedAttachmentRow, _>(connection, pages, AllAttachments { workspace }).await?;

@@ -166,6 +166,19 @@ statement! {
 }
 
 statement! {
+    /// Inserts links.
+    InsertLinks { workspace: Uuid => SqlUuid, rows: String => Text } -> Untyped,
+    concat!(
+        given!(
+            "id uuid, feature_request_id uuid, url text, issue text, title text, state text, created_at timestamptz,
+             updated_at timestamptz"
+        ),
+        "INSERT INTO links (workspace_id, id, request_id, url, issue, title, state, created_at, updated_at)
+         SELECT {workspace}, given.* FROM given"
+    )
+}
+
+statement! {
     /// Inserts changelogs with their links to feature requests.
     InsertChangelogs { workspace: Uuid => SqlUuid, rows: String => Text } -> Untyped,
     concat!(
@@ -271,6 +284,9 @@ impl RestoreWrites for PostgresUnit {
             }
             Part::Comments => {
                 self.run(InsertComments { workspace, rows }.execute(&mut self.connection()?)).await?;
+            }
+            Part::Links => {
+                self.run(InsertLinks { workspace, rows }.execute(&mut self.connection()?)).await?;
             }
             Part::Changelogs => {
                 self.run(InsertChangelogs { workspace, rows }.execute(&mut self.connection()?)).await?;

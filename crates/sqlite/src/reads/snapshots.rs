@@ -12,8 +12,8 @@ use roadmap_domain::ports::{Snapshot, SnapshotReader};
 use roadmap_store::columns::Id;
 use roadmap_store::rows::{
     ExportedAttachmentRow, ExportedChangelogRow, ExportedCommentRow, ExportedCustomerRow, ExportedEventRow,
-    ExportedFollowerRow, ExportedLaneRow, ExportedMemberRow, ExportedNoteRow, ExportedOriginRow, ExportedPortalRow,
-    ExportedRequestRow, ExportedSettingRow, ExportedTrackRow, ExportedVoteRow,
+    ExportedFollowerRow, ExportedLaneRow, ExportedLinkRow, ExportedMemberRow, ExportedNoteRow, ExportedOriginRow,
+    ExportedPortalRow, ExportedRequestRow, ExportedSettingRow, ExportedTrackRow, ExportedVoteRow,
 };
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -124,6 +124,14 @@ statement! {
 }
 
 statement! {
+    /// Selects all links.
+    AllLinks { workspace: Id => Binary }
+        -> (Binary, Binary, Text, Nullable<Text>, Nullable<Text>, BigInt, BigInt),
+    "SELECT id, request_id, url, title, state, created_at, updated_at FROM links
+     WHERE workspace_id = ? ORDER BY created_at, id"
+}
+
+statement! {
     /// Selects all events.
     AllEvents { workspace: Id => Binary }
         -> (Binary, Binary, Text, Text, Text, Nullable<Binary>, Text, BigInt),
@@ -223,6 +231,7 @@ fn read_all(connector: &Connector, workspace: Id, pages: &Pages) -> Result<(), S
     read::<ExportedFollowerRow, _>(connection, pages, AllFollowers { workspace })?;
     read::<ExportedCommentRow, _>(connection, pages, AllComments { workspace, held_of: workspace })?;
     read::<ExportedNoteRow, _>(connection, pages, AllNotes { workspace })?;
+    read::<ExportedLinkRow, _>(connection, pages, AllLinks { workspace })?;
     read::<ExportedEventRow, _>(connection, pages, AllEvents { workspace })?;
     read::<ExportedChangelogRow, _>(connection, pages, AllChangelogs { workspace })?;
     read::<ExportedAttachmentRow, _>(connection, pages, AllAttachments { workspace })?;

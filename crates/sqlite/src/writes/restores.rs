@@ -237,6 +237,17 @@ statement! {
 }
 
 statement! {
+    /// Inserts links.
+    InsertLinks { workspace: Id => Binary, rows: String => Text }
+    concat!(
+        scope!(),
+        "INSERT INTO links (workspace_id, id, request_id, url, issue, title, state, created_at, updated_at)
+         SELECT workspace, ", id!("id"), ", ", id!("feature_request_id"), ", value ->> 'url', value ->> 'issue',
+                value ->> 'title', value ->> 'state', ", millis!("created_at"), ", ", millis!("updated_at"), from_rows!()
+    )
+}
+
+statement! {
     /// Inserts changelogs.
     InsertChangelogs { workspace: Id => Binary, rows: String => Text }
     concat!(
@@ -321,6 +332,7 @@ fn restore(connection: &mut SqliteConnection, workspace: Id, part: Part, rows: S
             InsertComments { workspace, rows: rows.clone() }.execute(connection)?;
             InsertHeldComments { workspace, rows }.execute(connection)?;
         }
+        Part::Links => drop(InsertLinks { workspace, rows }.execute(connection)?),
         Part::Changelogs => {
             InsertChangelogs { workspace, rows: rows.clone() }.execute(connection)?;
             LinkChangelogs { workspace, rows }.execute(connection)?;

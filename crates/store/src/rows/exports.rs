@@ -4,11 +4,12 @@ use diesel::Queryable;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::Checksum;
 use roadmap_domain::model::export::{
-    Attachment, Changelog, Comment, Customer, CustomerDetails, Event, Exported, FeatureRequest, Imported, Lane, Member,
-    MemberDetails, Note, Person, Record, Subscription, Track, Vote, Workspace, from_stored,
+    Attachment, Changelog, Comment, Customer, CustomerDetails, Event, Exported, FeatureRequest, Imported, Lane, Link,
+    Member, MemberDetails, Note, Person, Record, Subscription, Track, Vote, Workspace, from_stored,
 };
 use roadmap_domain::model::id::{
-    AttachmentId, ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, LaneId, MemberId, NoteId, TrackId,
+    AttachmentId, ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, LaneId, LinkId, MemberId, NoteId,
+    TrackId,
 };
 use roadmap_domain::model::portal::PortalSettings;
 use uuid::Uuid;
@@ -291,6 +292,34 @@ impl TryFrom<ExportedNoteRow> for Exported {
             created_at: row.created_at.into_timestamp("notes", "created_at", row.id)?,
         };
         Ok(Self { record: Record::Note(note), author: person(row.person), votes: 0 })
+    }
+}
+
+/// A link of a feature request.
+#[derive(Debug, Queryable)]
+pub struct ExportedLinkRow {
+    id: Id,
+    request: Id,
+    url: String,
+    title: Option<String>,
+    state: Option<String>,
+    created_at: TimestampColumn,
+    updated_at: TimestampColumn,
+}
+
+impl TryFrom<ExportedLinkRow> for Exported {
+    type Error = StoreError;
+
+    fn try_from(row: ExportedLinkRow) -> Result<Self, StoreError> {
+        Ok(alone(Record::Link(Link {
+            id: LinkId::new(row.id.0),
+            feature_request_id: FeatureRequestId::new(row.request.0),
+            url: row.url,
+            title: row.title,
+            state: row.state,
+            created_at: row.created_at.into_timestamp("links", "created_at", row.id)?,
+            updated_at: row.updated_at.into_timestamp("links", "updated_at", row.id)?,
+        })))
     }
 }
 

@@ -12,8 +12,8 @@ use crate::model::changelog::ChangelogCategory;
 use crate::model::email_address::EmailAddress;
 use crate::model::event::{Event as StoredEvent, EventContent, NewEvent};
 use crate::model::export::{
-    Changelog, Comment, Customer, CustomerDetails, Event, FeatureRequest, Imported, Lane, Member, MemberDetails, Note,
-    Track, Workspace,
+    Changelog, Comment, Customer, CustomerDetails, Event, FeatureRequest, Imported, Lane, Link, Member, MemberDetails,
+    Note, Track, Workspace,
 };
 use crate::model::feature_request::{Tag, Title};
 use crate::model::html::{CleanHtml, PictureElement};
@@ -21,6 +21,7 @@ use crate::model::id::{AttachmentId, FeatureRequestId, ImportId, parse_uuid};
 use crate::model::import::ImportedNote;
 use crate::model::import::records::PersonKey;
 use crate::model::import::run::SourceName;
+use crate::model::link::LinkDraft;
 use crate::model::localized::Localized;
 use crate::model::mail::{NO_MAILBOX, SenderName};
 use crate::model::member::Role;
@@ -49,6 +50,7 @@ pub enum Part {
     Votes,
     Subscriptions,
     Comments,
+    Links,
     Changelogs,
     Imported,
     /// When files were stored.
@@ -97,6 +99,13 @@ struct OfRequest {
     description_text: String,
     /// Pairs of a tag and the text by which it is compared.
     folded_tags: Vec<(String, String)>,
+}
+
+/// What a link has besides the record.
+#[derive(Serialize)]
+struct OfLink {
+    /// What is equal for all links to the same issue.
+    issue: String,
 }
 
 /// What where a record came from has besides the record.
@@ -320,6 +329,15 @@ impl Restorer<'_> {
             body: CleanHtml::from_stored(note.body),
             at: note.created_at,
         }
+    }
+
+    /// Returns the row of a link.
+    ///
+    /// # Errors
+    /// A field is none of a link.
+    pub fn link(&self, link: &Link) -> Validated<String> {
+        let draft = LinkDraft::parse(Some(&link.url), Some(link.title.as_deref()), Some(link.state.as_deref()))?;
+        row(link, OfLink { issue: draft.url.issue().key() })
     }
 
     /// Returns an event.

@@ -77,7 +77,7 @@ const fn kind_of(part: Part) -> Option<Kind> {
         Part::Subscriptions => Some(Kind::Subscriptions),
         Part::Comments => Some(Kind::Comments),
         Part::Changelogs => Some(Kind::Changelogs),
-        Part::Imported | Part::FileTimes => None,
+        Part::Links | Part::Imported | Part::FileTimes => None,
     }
 }
 

@@ -10,8 +10,8 @@ use roadmap_domain::model::board::Board;
 use roadmap_domain::model::event::NewEvent;
 use roadmap_domain::model::export::restore::{MergeRow, Part, Restorer, Settings, merge_rows};
 use roadmap_domain::model::export::{
-    Attachment as AttachmentRecord, Changelog, Comment, Customer, Event, FeatureRequest, Imported, Kind, Lane, Member,
-    Note, Subscription, Track, Vote, Workspace,
+    Attachment as AttachmentRecord, Changelog, Comment, Customer, Event, FeatureRequest, Imported, Kind, Lane, Link,
+    Member, Note, Subscription, Track, Vote, Workspace,
 };
 use roadmap_domain::model::id::{AttachmentId, CustomerId, FeatureRequestId, ImportId, MemberId, TrackId, WorkspaceId};
 use roadmap_domain::model::import::ImportedNote;
@@ -41,6 +41,7 @@ pub(crate) enum Step {
     Subscriptions,
     Comments,
     Notes,
+    Links,
     Events,
     Changelogs,
     Imported,
@@ -50,7 +51,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Files,
         Self::Board,
         Self::Members,
@@ -61,6 +62,7 @@ impl Step {
         Self::Subscriptions,
         Self::Comments,
         Self::Notes,
+        Self::Links,
         Self::Events,
         Self::Changelogs,
         Self::Imported,
@@ -82,6 +84,7 @@ impl Step {
             Self::Subscriptions => Kind::Subscriptions,
             Self::Comments => Kind::Comments,
             Self::Notes => Kind::Notes,
+            Self::Links => Kind::Links,
             Self::Events => Kind::Events,
             Self::Changelogs => Kind::Changelogs,
             Self::Imported => Kind::Imported,
@@ -102,6 +105,7 @@ impl Step {
             Self::Subscriptions => "subscriptions",
             Self::Comments => "comments",
             Self::Notes => "notes",
+            Self::Links => "links",
             Self::Events => "histories",
             Self::Changelogs => "changelogs",
             Self::Imported => "origins",
@@ -175,6 +179,7 @@ pub(crate) fn batch(step: Step, items: Vec<Item>, makes_members: bool) -> Batch 
         Step::Votes => Part::Votes,
         Step::Subscriptions => Part::Subscriptions,
         Step::Comments => Part::Comments,
+        Step::Links => Part::Links,
         Step::Changelogs => Part::Changelogs,
         Step::Imported => Part::Imported,
         Step::Files | Step::Board | Step::Notes | Step::Events | Step::Settings | Step::FileTimes | Step::Index => {
@@ -411,6 +416,11 @@ impl<'a> Reader<'a> {
                 self.known_member(note.author_id)?;
                 let problem = self.clean(step, number, &note.id.to_string(), &mut note.body);
                 Found { item: Some(Item::Note(restorer.note(note))), problem }
+            }
+            Step::Links => {
+                let link: Link = parse(line)?;
+                self.known_request(link.feature_request_id)?;
+                Item::row(restorer.link(&link)?).into()
             }
             Step::Events => {
                 let event: Event = parse(line)?;
