@@ -532,6 +532,22 @@ impl Client {
         self.delete(&format!("/api/external/v1/reference_notes/{id}"))
     }
 
+    pub fn get_links(&self, id: &str, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/feature_requests/{id}/links?{query}"))
+    }
+
+    pub fn post_link(&self, id: &str, body: &Value) -> Response {
+        self.send("POST", &format!("/api/external/v1/feature_requests/{id}/links"), body)
+    }
+
+    pub fn patch_link(&self, id: &str, body: &Value) -> Response {
+        self.send("PATCH", &format!("/api/external/v1/links/{id}"), body)
+    }
+
+    pub fn delete_link(&self, id: &str) -> Response {
+        self.delete(&format!("/api/external/v1/links/{id}"))
+    }
+
     pub fn get_moves(&self, id: &str, query: &str) -> Response {
         self.get(&format!("/api/external/v1/feature_requests/{id}/moves?{query}"))
     }

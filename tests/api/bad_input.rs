@@ -86,6 +86,15 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("edit of a comment", "/comment", "an object"),
     ("edit of a comment", "/comment/content", "a string"),
     ("edit of a comment", "/operation_key", "a string"),
+    ("link", "/link", "an object"),
+    ("link", "/link/url", "a string"),
+    ("link", "/link/title", "a string"),
+    ("link", "/link/state", "a string"),
+    ("link", "/operation_key", "a string"),
+    ("edit of a link", "/link", "an object"),
+    ("edit of a link", "/link/title", "a string"),
+    ("edit of a link", "/link/state", "a string"),
+    ("edit of a link", "/operation_key", "a string"),
     ("move", "/track_id", "a string"),
     ("move", "/author_email", "a string"),
     ("move", "/notify_all_voters", "a boolean"),
@@ -233,6 +242,8 @@ pub fn started() -> (App, Vec<Write>) {
     app.acme.put_subscription("2", &subscription).is_ok();
     let fan = text(&app.acme.get_customers("query=fan").is_ok()["customers"][0]["id"]);
     let comment = app.acme.comment("2", "First");
+    let new_link = json!({ "url": "https://github.com/acme/app/issues/7", "title": "Dark", "state": "open" });
+    let link = text(&app.acme.post_link("1", &json!({ "link": new_link })).is_ok()["link"]["id"]);
     let draft = || {
         let body = app.acme.post_changelog(&json!({ "changelog": { "title": "1.0", "content": "New" } })).is_ok();
         text(&body["changelog"]["id"])
@@ -325,6 +336,14 @@ pub fn started() -> (App, Vec<Write>) {
             &format!("/comments/{comment}"),
             200,
             with_key(json!({ "comment": { "content": "Later" } })),
+        ),
+        Write::new("link", "POST", "/feature_requests/1/links", 200, with_key(json!({ "link": new_link }))),
+        Write::new(
+            "edit of a link",
+            "PATCH",
+            &format!("/links/{link}"),
+            200,
+            with_key(json!({ "link": { "title": "Dark mode", "state": "closed" } })),
         ),
         Write::new(
             "move",
@@ -420,6 +439,7 @@ fn records(app: &App) -> Vec<i64> {
         "lanes",
         "tracks",
         "followers",
+        "links",
         "feature_request_events",
         "audit_entries",
     ];
@@ -576,7 +596,7 @@ fn a_body_that_is_no_json_object_is_refused() {
     // Publishing, unpublishing and saying that no answer is needed need no body, and have one entry of the audit log each.
     // The last one is also in the history.
     before.last_mut().into_iter().for_each(|entries| *entries += 3);
-    before[9] += 1;
+    before[10] += 1;
     assert_eq!(records(&app), before);
     assert_still_serves(&app);
 }
@@ -830,7 +850,9 @@ fn null_is_the_same_as_an_absent_field() {
                 (_, "/portal/mail_domains/0" | "/portal/embed_origins/0" | "/portal/languages/0") => {
                     Some(format!("{} must be a string", item(pointer)))
                 }
-                (_, "/feature_request" | "/lane" | "/track" | "/changelog" | "/portal") => missing(leaf(pointer)),
+                (_, "/feature_request" | "/lane" | "/track" | "/changelog" | "/portal" | "/link" | "/link/url") => {
+                    missing(leaf(pointer))
+                }
                 (_, "/portal/visibility" | "/portal/languages") => missing(leaf(pointer)),
                 (_, "/feature_request/title" | "/changelog/title") => missing("title"),
                 (_, "/customer/email" | "/email") => missing("email"),
@@ -879,6 +901,7 @@ fn a_nul_character_is_refused_in_every_text() {
                 "reply_to" => "reply_to is not an address that replies can be sent to".to_owned(),
                 "time_zone" => "time_zone is not an IANA time zone such as Europe/Berlin".to_owned(),
                 "noun" => "noun is not one of feature_requests, ideas".to_owned(),
+                "state" => "state is not one of open, closed".to_owned(),
                 "synonyms" => "group 1 of synonyms has a phrase with the NUL character".to_owned(),
                 field => format!("{field} must not contain the NUL character"),
             };

@@ -61,6 +61,8 @@ pub struct Records {
     pub held_comment: String,
     /// A note on `request`.
     pub note: String,
+    /// A link of `request`.
+    pub link: String,
     /// A track without feature requests.
     pub track: String,
     /// A lane.
@@ -128,6 +130,10 @@ impl Records {
             comment: client.comment(&request, "Soon"),
             held_comment: app.data.hold_comment(&request, &email, "Please", "0"),
             note: text(&note["reference_notes"][0]["id"]),
+            link: id(
+                &client.post_link(&request, &json!({ "link": { "url": "https://acme.example" } })).is_ok(),
+                "link",
+            ),
             track: id(&track, "track"),
             lane: id(&lane, "lane"),
             changelog: changelog(false),
@@ -159,6 +165,7 @@ impl Records {
             comment: id(),
             held_comment: id(),
             note: id(),
+            link: id(),
             track: id(),
             lane: id(),
             changelog: id(),
@@ -233,11 +240,11 @@ impl Endpoint {
         })
     }
 
-    /// Status of a successful response.
+    /// Status of a successful response; of one that may find what it is to create, the status of the creation.
     pub fn success(&self) -> u16 {
         let statuses = self.operation["responses"].as_object().expect("responses").keys();
-        let mut successes = statuses.filter(|status| status.starts_with('2'));
-        successes.next().and_then(|status| status.parse().ok()).expect("a successful response")
+        let successes = statuses.filter(|status| status.starts_with('2'));
+        successes.max().and_then(|status| status.parse().ok()).expect("a successful response")
     }
 
     /// Whether it takes an operation key.
@@ -281,6 +288,7 @@ impl Endpoint {
             ("comments", "/approve") => &records.held_comment,
             ("comments", _) => &records.comment,
             ("reference_notes", _) => &records.note,
+            ("links", _) => &records.link,
             ("tracks", _) => &records.track,
             ("lanes", _) => &records.lane,
             ("changelogs", "/unpublish") => &records.published,

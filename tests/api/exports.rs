@@ -24,7 +24,7 @@ use crate::demo::demo;
 use crate::shared::column;
 
 /// The entries before the files, in their order.
-const RECORDS: [&str; 14] = [
+const RECORDS: [&str; 15] = [
     "lanes",
     "tracks",
     "members",
@@ -34,6 +34,7 @@ const RECORDS: [&str; 14] = [
     "subscriptions",
     "comments",
     "notes",
+    "links",
     "events",
     "changelogs",
     "attachments",
@@ -170,6 +171,9 @@ pub fn fill(app: &App) {
     acme.patch_comment(&reply, &json!({ "comment": { "content": "<p>Yes, please</p>" } })).is_ok();
     app.data.hold_comment(&dark, "dan@b.example", "<p>Held</p>", "61000");
     acme.put_subscription(&black, &json!({ "email": "fay@b.example" })).is_ok();
+    let link = json!({ "url": "https://github.com/Acme/app/issues/7?a=\"&b", "title": "Größe <b>", "state": "closed" });
+    acme.post_link(&black, &json!({ "link": link })).is_ok();
+    acme.post_link(&dark, &json!({ "link": { "url": "https://acme.example/board" } })).is_ok();
     acme.merge(&black, &night);
     acme.merge(&night, &dark);
     acme.patch_track(&dark, &json!({ "track_id": app.track("Planned"), "comment": { "content": "Soon" } })).is_ok();
@@ -1087,6 +1091,19 @@ const EXPORTED: &[ExportedTable] = &[
         ],
     ),
     (
+        "links",
+        "links",
+        &[
+            ("id", "id"),
+            ("request_id", "feature_request_id"),
+            ("url", "url"),
+            ("title", "title"),
+            ("state", "state"),
+            ("created_at", "created_at"),
+            ("updated_at", "updated_at"),
+        ],
+    ),
+    (
         "feature_request_events",
         "events",
         &[
@@ -1217,6 +1234,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("feature_requests.row_number feature_requests.root_id feature_requests.was_merged", "derived from merged_into_id"),
     ("feature_requests.description_text feature_request_tags.tag_folded", "derived from the texts"),
     ("feature_requests.attention", "derived from comments and handled_at"),
+    ("links.issue", "derived from the URL"),
     ("members.email_folded", "derived from the address"),
     ("members.told_until", "until when the mail from here has told the member what customers wrote"),
     ("tag_counters.workspace_id", "the workspace; its number is last_tag_number"),

@@ -49,6 +49,7 @@ mod imports;
 mod ip_address;
 mod lanes;
 mod linearizability;
+mod links;
 mod log;
 mod mail;
 mod mcp;

@@ -108,7 +108,8 @@ fn the_document_is_consistent() {
         for status in ["401", "403", "406", "429", "500", "503"] {
             assert!(statuses.contains(status), "{case}: {status}");
         }
-        assert_eq!(statuses.iter().filter(|status| status.starts_with('2')).count(), 1, "{case}");
+        let successes = if operation["operationId"] == "createLink" { 2 } else { 1 };
+        assert_eq!(statuses.iter().filter(|status| status.starts_with('2')).count(), successes, "{case}");
         for (status, documented) in operation["responses"].as_object().unwrap() {
             let documented = DOCUMENT.resolved(documented);
             assert_eq!(documented["headers"]["X-Request-Id"]["$ref"], "#/components/headers/RequestId", "{case}");
@@ -137,7 +138,7 @@ fn every_example_matches_its_schema() {
         assert_eq!(errors, "", "{method} {path}");
         checked += 1;
     }
-    assert_eq!(checked, 32);
+    assert_eq!(checked, 34);
     for documented in DOCUMENT.value["components"]["responses"].as_object().unwrap().values() {
         let examples = documented["content"]["application/json"]["examples"].as_object();
         for example in examples.into_iter().flat_map(|examples| examples.values()) {

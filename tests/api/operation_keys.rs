@@ -421,7 +421,7 @@ fn while_another_process_writes_reads_succeed_and_writes_get_503() {
 }
 
 /// All endpoints that take an operation key, in the order of the document.
-const TAKING_KEYS: [&str; 30] = [
+const TAKING_KEYS: [&str; 32] = [
     "POST /changelogs",
     "PATCH /changelogs/{id}",
     "POST /changelogs/{id}/publish",
@@ -437,6 +437,7 @@ const TAKING_KEYS: [&str; 30] = [
     "POST /feature_requests/{id}/approve",
     "POST /feature_requests/{id}/comments",
     "POST /feature_requests/{id}/decline",
+    "POST /feature_requests/{id}/links",
     "POST /feature_requests/{id}/merge",
     "POST /feature_requests/{id}/no_answer_needed",
     "PUT /feature_requests/{id}/subscription",
@@ -445,6 +446,7 @@ const TAKING_KEYS: [&str; 30] = [
     "POST /feature_requests/{id}/upvotes",
     "POST /lanes",
     "PATCH /lanes/{id}",
+    "PATCH /links/{id}",
     "PATCH /portal",
     "PUT /synonyms",
     "PATCH /tags/{name}",
@@ -469,6 +471,7 @@ fn all_counts(app: &App) -> Vec<(&'static str, i64)> {
         "notes",
         "comments",
         "held_comments",
+        "links",
         "customers",
         "portal_settings",
         "followers",

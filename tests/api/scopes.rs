@@ -121,9 +121,20 @@ fn every_route_with_ids_responds_with_404_to_ids_of_another_workspace() {
     let manager = app.client("bolt", &key(&app, "bolt", &SCOPES));
     let foreign = Records::create(&app, &manager, "foreign");
     let counts = |app: &App| -> Vec<i64> {
-        ["feature_requests", "votes", "comments", "notes", "lanes", "tracks", "changelogs", "customers", "attachments"]
-            .map(|table| app.count(&format!("SELECT count(*) FROM {table}")))
-            .to_vec()
+        [
+            "feature_requests",
+            "votes",
+            "comments",
+            "notes",
+            "links",
+            "lanes",
+            "tracks",
+            "changelogs",
+            "customers",
+            "attachments",
+        ]
+        .map(|table| app.count(&format!("SELECT count(*) FROM {table}")))
+        .to_vec()
     };
     let before = counts(&app);
     for endpoint in endpoints().into_iter().filter(|endpoint| endpoint.path.contains('{')) {

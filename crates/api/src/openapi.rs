@@ -38,6 +38,7 @@ use crate::routes;
         (name = "Subscriptions", description = "Mail to customers about feature requests."),
         (name = "Comments", description = "Public comments of the team and of customers on feature requests."),
         (name = "Reference notes", description = "Private notes of the team on feature requests."),
+        (name = "Links", description = "Links of feature requests to what the team builds for them."),
         (name = "Tags", description = "Tags of feature requests."),
         (name = "Tracks", description = "States of feature requests in the team's workflow."),
         (name = "Roadmap", description = "The public roadmap and its lanes."),

@@ -11,6 +11,7 @@ pub(crate) mod feature_request;
 pub(crate) mod held_post;
 pub(crate) mod import;
 pub(crate) mod lane;
+pub(crate) mod link;
 pub(crate) mod member;
 pub(crate) mod merge;
 pub(crate) mod moves;

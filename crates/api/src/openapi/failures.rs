@@ -78,6 +78,7 @@ fn all_failures() -> Vec<Failure> {
         unknown("UnknownFeatureRequest", "The feature request does not exist.", Resource::FeatureRequest),
         unknown("UnknownComment", "The comment does not exist.", Resource::Comment),
         unknown("UnknownReferenceNote", "The private note does not exist.", Resource::ReferenceNote),
+        unknown("UnknownLink", "The link does not exist.", Resource::Link),
         unknown("UnknownTrack", "The track does not exist.", Resource::Track),
         unknown("UnknownLane", "The lane does not exist.", Resource::Lane),
         unknown("UnknownTag", "No feature request has the tag.", Resource::Tag),
@@ -161,6 +162,11 @@ fn all_failures() -> Vec<Failure> {
             "OperationInProgressOrExportRunning",
             "A request with the same operation key is still running, or an export is.",
             &[domain(RoadmapError::OperationInProgress), conflict(Conflict::ExportRunning)],
+        ),
+        failure(
+            "OperationInProgressOrTooManyLinks",
+            "A request with the same operation key is still running, or the feature request has 20 links.",
+            &[domain(RoadmapError::OperationInProgress), conflict(Conflict::TooManyLinks)],
         ),
         failure("TooManyTagged", "Too many feature requests have the tag.", &[conflict(Conflict::TooManyTagged)]),
         failure(
@@ -341,6 +347,10 @@ failures! {
     CommentErrors => ["UnknownComment"];
     /// Errors of requests that name a private note.
     ReferenceNoteErrors => ["UnknownReferenceNote"];
+    /// Errors of requests that name a link.
+    LinkErrors => ["UnknownLink"];
+    /// Errors of adding a link.
+    AddLinkErrors => ["UnknownFeatureRequest", "OperationInProgressOrTooManyLinks"];
     /// Errors of requests that name a customer.
     CustomerErrors => ["UnknownCustomer"];
     /// Errors of erasing a customer.

@@ -12,6 +12,7 @@ use roadmap_domain::model::customer::CustomerQuery;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{Description, Sort, Tag, Title};
 use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::link::{LinkState, LinkUrl};
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::person::{ErasedTexts, ErasedVotes};
@@ -344,10 +345,36 @@ pub(crate) fn product_name() -> Object {
 }
 
 pub(crate) fn website_url() -> Object {
+    web_address(WebsiteUrl::MAX)
+}
+
+pub(crate) fn link_url() -> Object {
+    web_address(LinkUrl::MAX)
+}
+
+pub(crate) fn link_title() -> Object {
+    let what = format!("At most {} characters. Null or blank: none.", Title::MAX);
+    optional(string(optional_line_pattern(Title::MAX), &what), Type::String).build()
+}
+
+pub(crate) fn new_link_state() -> Object {
+    link_state_schema("Without it, an issue of a known tracker is open. Null or blank: none.")
+}
+
+pub(crate) fn link_state() -> Object {
+    link_state_schema("Null or blank: none.")
+}
+
+fn link_state_schema(what: &str) -> Object {
+    let names = [LinkState::Open, LinkState::Closed].map(LinkState::name).join("|");
+    optional(string(optional_value_pattern(&names), &format!("`open` or `closed`. {what}")), Type::String).build()
+}
+
+fn web_address(max: usize) -> Object {
     let pattern = format!(r"^[{SPACE}]*[hH][tT][tT][pP][sS]?://[^{SPACE}\u0000-\u001f\u007f-\u009f\\/]");
     string(pattern, "Absolute, `http` or `https`, with a host and without user info.")
         .format(custom_format(HTTP_URL))
-        .max_length(Some(WebsiteUrl::MAX))
+        .max_length(Some(max))
         .build()
 }
 
