@@ -47,6 +47,8 @@ fn records(app: &App) -> BTreeMap<&'static str, String> {
     });
     assert_eq!(app.acme.post_upvote(&id(&request), &vote).status, 201);
     let note = id(&app.acme.get_reference_notes(&id(&request), "").json()["reference_notes"][0]);
+    let link = json!({ "link": { "url": "https://acme.example/browse/APP-7" } });
+    let link = id(&app.acme.post_link(&id(&request), &link).json()["link"]);
     let changelog = json!({ "changelog": { "title": "New", "content": "<p>Much</p>" } });
     let changelog = id(&app.acme.post_changelog(&changelog).json()["changelog"]);
     let track = id(&app.acme.get_tracks().json()["tracks"][0]);
@@ -59,6 +61,7 @@ fn records(app: &App) -> BTreeMap<&'static str, String> {
         ("/admin/feature_requests/", path_of(request["url"].as_str().unwrap()).replace("/feature_requests/", "")),
         ("/admin/comments/", comment),
         ("/admin/notes/", note),
+        ("/admin/links/", link),
         ("/admin/covers/", changelog.clone()),
         ("/admin/changelogs/", changelog),
         ("/admin/tracks/", track),

@@ -308,6 +308,61 @@ fn notes_are_added_and_deleted() {
     }
 }
 
+/// Links: members add and remove links on the page of a feature request, once for each form.
+#[test]
+fn links_are_added_and_removed() {
+    let panel = Panel::start();
+    let listed = || panel.app.acme.get_links(&panel.id, "").is_ok()["links"].as_array().unwrap().clone();
+    let key = hidden(&panel.page(), "operation_key");
+    let fields = [("url", " https://github.com/acme/app/issues/7 "), ("operation_key", key.as_str())];
+    for _ in 0..2 {
+        assert_eq!(panel.submit("links", &fields), panel.done("link-added"));
+    }
+    assert_eq!(panel.submit("links", &[("url", "https://github.com/ACME/app/pull/7/files")]), panel.done("link-known"));
+    assert_eq!(listed().len(), 1);
+    let id = listed()[0]["id"].as_str().unwrap().to_owned();
+    let title = json!({ "link": { "title": "Dark <i>mode</i>", "state": "closed" } });
+    panel.app.acme.patch_link(&id, &title).is_ok();
+    let page = panel.page();
+    shows(
+        region(&page, "links"),
+        &[
+            "href=\"https://github.com/acme/app/issues/7\" rel=\"noopener noreferrer\"",
+            ">acme/app#7</bdi>",
+            "Dark &#60;i&#62;mode&#60;/i&#62;",
+            ">Closed<",
+            "aria-label=\"Remove acme/app#7\"",
+            ">Add link<",
+        ],
+    );
+    for (url, sentence) in [
+        ("", "Link is missing."),
+        ("javascript:alert(1)", "This is not the address of a page."),
+        ("https://user@acme.example/", "This is not the address of a page."),
+    ] {
+        let page = panel.refused("links", &[("url", url)]);
+        shows(&page, &[sentence, "href=\"#url\""]);
+        assert!(!page.contains("href=\"javascript"), "{url}");
+    }
+    for number in 0..19 {
+        let link = json!({ "link": { "url": format!("https://acme.example/{number}") } });
+        panel.app.acme.post_link(&panel.id, &link).is_ok();
+    }
+    let full = panel.refused("links", &[("url", "https://acme.example/more")]);
+    shows(&full, &["There are 20 links already.", "value=\"https://acme.example/more\""]);
+    let key = hidden(&page, "operation_key");
+    let fields = [("next", panel.path.as_str()), ("operation_key", key.as_str())];
+    for _ in 0..2 {
+        let location = panel.olga.submit(&format!("/admin/links/{id}/delete"), &fields);
+        assert_eq!(location, panel.done("link-removed"));
+    }
+    assert_eq!((listed().len(), panel.audit(&id).1), (19, json!("link.delete")));
+    assert_eq!(panel.olga.post(&format!("/admin/links/{id}/delete"), &[]).status, 404);
+    // Nobody else sees them.
+    let portal = panel.app.acme.get(&panel.path.replace("/admin", "")).text();
+    assert!(!portal.contains("acme.example/1"), "{portal}");
+}
+
 #[test]
 fn a_vote_is_added_for_a_customer() {
     let panel = Panel::start();

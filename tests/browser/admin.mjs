@@ -16,6 +16,9 @@ export async function findRecords(service) {
   const pathOf = ({ admin_url: url }) => new URL(url).pathname;
   const [request, target] = most;
   const { comments } = await api(`/feature_requests/${request.id}/comments`);
+  for (const [url, state] of [["https://github.com/acme/app/issues/7", "closed"], [`https://acme.example/${"long/".repeat(30)}`, null]]) {
+    await service.must("demo", "POST", `/feature_requests/${request.id}/links`, { link: { url, title: "Split the conversation", state } });
+  }
   const draft = await service.must("demo", "POST", "/changelogs", {
     changelog: { title: "A draft", content: "<p>Not <b>yet</b>.</p>", feature_request_ids: [request.id] },
   });
@@ -117,6 +120,7 @@ export function adminViews({ records, held }) {
   }, error);
   add("edit with an error", sent(`${records.request}/edit`, "input[name=title]", long("input[name=title]"), "button[type=submit]:not([name])"), error);
   add("note with an error", sent(records.request, "textarea[name=note]", async () => {}, "button[type=submit]"), error);
+  add("link with an error", sent(records.request, "input[name=url]", (form) => form.locator("input[name=url]").fill("javascript:x"), "button[type=submit]"), error);
   add("changelog with an error", sent("/admin/changelogs/new", "input[name=title]", long("input[name=title]"), "button[value=save]"), error);
   add("track with an error", sent("/admin/tracks", "#track-name", long("input[type=text]")), error);
   add("tag with an error", sent(`/admin/tags?rename=${records.tags[0]}`, "#tag-name", long("input[type=text]")), error);
@@ -295,6 +299,17 @@ export async function work({ browser, service, way: { way, options, byKeyboard }
     assert.match(await region("Comments").innerText(), /We start next week/);
     await eventually("the voters have mail", () => service.mailNames().length > before);
     await team.fill("textbox", "Private note", "");
+  });
+
+  await step("link to an issue, and remove the link", async () => {
+    await team.open(await pathOf(created[0]));
+    await team.fill("textbox", "Link", "https://github.com/acme/app/issues/7");
+    await team.press("button", "Add link");
+    const link = region("Links").getByRole("link", { name: "acme/app#7", exact: true });
+    assert.equal(await link.getAttribute("href"), "https://github.com/acme/app/issues/7");
+    assert.match(await region("Links").innerText(), /Open/);
+    await team.press("button", "Remove acme/app#7");
+    assert.match(await region("Links").innerText(), /No links yet/);
   });
 
   await step("edit, and see the history", async () => {

@@ -40,7 +40,7 @@ pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
     [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
 
 /// What an action of the team has done, with the key of its sentence about `$count`.
-const TEAM: [(&str, &str); 69] = [
+const TEAM: [(&str, &str); 72] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
     ("untagged", "done-untagged"),
@@ -66,6 +66,9 @@ const TEAM: [(&str, &str); 69] = [
     ("answered-mail", "done-answered-mail"),
     ("moved-mail", "done-moved-mail"),
     ("merged-mail", "done-merged-mail"),
+    ("link-added", "done-link-added"),
+    ("link-known", "done-link-known"),
+    ("link-removed", "done-link-removed"),
     ("noted", "done-noted"),
     ("note-deleted", "done-note-deleted"),
     ("vote-added", "done-vote-added"),

@@ -231,6 +231,7 @@ impl Text {
                 self.with("problem-too-long", &[label(), ("max", FluentValue::from(max))])
             }
             FieldProblem::Malformed { .. } if error.field == "email" => self.get("problem-email").into_owned(),
+            FieldProblem::Malformed { .. } if error.field == "url" => self.get("problem-url").into_owned(),
             // What a file of another program contains is said in the words of the commands.
             FieldProblem::InFile { message } => message.clone(),
             FieldProblem::TooMuchMarkup { .. } => self.with("problem-markup", &[label()]),

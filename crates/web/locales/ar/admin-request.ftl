@@ -9,6 +9,9 @@ done-moved-mail = تم نقل الطلب، وسيصل بريد إلى المصو
 done-merged-mail = دُمج الطلب، وتصل رسالة إلى من صوّتوا له.
 done-noted = تمت إضافة الملاحظة الخاصة.
 done-note-deleted = تم حذف الملاحظة الخاصة.
+done-link-added = تمت إضافة الرابط.
+done-link-known = كان هذا الرابط موجودًا في الطلب.
+done-link-removed = تمت إزالة الرابط.
 done-vote-added = تمت إضافة الصوت.
 done-vote-known = سبق أن صوّت هذا العميل، ويُحسب صوته مرة واحدة.
 done-comment-saved = تم حفظ التعليق.
@@ -17,6 +20,7 @@ done-comment-deleted = تم حذف التعليق.
 # أسماء الحقول.
 field-note = ملاحظة خاصة
 field-vote_note = ملاحظة على هذا الصوت
+field-url = الرابط
 field-track = المرحلة
 field-tags = الوسوم
 
@@ -57,6 +61,22 @@ team-note-of = ملاحظة { $name }
 team-add-note = إضافة ملاحظة
 team-delete-note = حذف الملاحظة
 team-delete-note-ask = لا يمكن التراجع عن ذلك.
+team-links = الروابط
+team-links-hint = عنوان مهمة أو صفحة لما تبنونه لهذا الطلب. لا يرى الروابط إلا الفريق.
+team-no-links = لا روابط بعد.
+team-links-more = { $count ->
+    [zero] لا روابط أخرى.
+    [one] رابط آخر واحد لا يظهر هنا.
+    [two] رابطان آخران لا يظهران هنا.
+    [few] { $number } روابط أخرى لا تظهر هنا.
+    [many] { $number } رابطًا آخر لا تظهر هنا.
+   *[other] { $number } رابط آخر لا تظهر هنا.
+}
+team-link-open = مفتوح
+team-link-closed = مغلق
+team-add-link = إضافة رابط
+team-remove-link = إزالة
+team-remove-link-named = إزالة { $name }
 team-comment-hint = عام، ويظهر أنه من الفريق. يمكنك استخدام Markdown للخط العريض والقوائم والروابط.
 team-comment-hint-private = لا يراه إلا الفريق وصاحب الطلب ما دام الطلب خاصًا. يمكنك استخدام Markdown للخط العريض والقوائم والروابط.
 team-mail-all = إرسال بريد إلى جميع المصوّتين
@@ -119,6 +139,8 @@ team-problem-mail = { $count ->
 team-problem-storage = نفدت مساحة مساحة العمل هذه، لذلك لم يُحفظ شيء. احذف ما لم يعد لازمًا، أو اطلب المزيد من مشغّل الخدمة.
 team-problem-track = لم تعد هذه المرحلة موجودة. يرجى اختيار مرحلة أخرى.
 team-problem-tags = الحد الأقصى 20 وسمًا، لكل منها 50 حرفًا. يرجى حذف بعضها أو تقصيره.
+team-problem-links = هناك 20 رابطًا بالفعل. أزل أحدها قبل إضافة رابط آخر.
+problem-url = هذا ليس عنوان صفحة. يجب أن يكون على شكل https://example.com/7.
 team-problem-has-merged = دُمجت طلبات أخرى في هذا الطلب. حدّد هذا المربع لحذفها أيضًا، أو ألغِ دمجها أولًا.
 team-problem-merged = دُمج الطلب مع «{ $name }» بعد أن فتحت صفحته، فلم يتغير شيء. هذه صفحة الطلب الآخر.
 
@@ -144,6 +166,14 @@ team-notes-count = { $count ->
     [few] { $number } ملاحظات خاصة
     [many] { $number } ملاحظة خاصة
    *[other] { $number } ملاحظة خاصة
+}
+team-links-count = { $count ->
+    [zero] لا روابط
+    [one] رابط واحد
+    [two] رابطان
+    [few] { $number } روابط
+    [many] { $number } رابطًا
+   *[other] { $number } رابط
 }
 team-merged-count = { $count ->
     [zero] لا طلبات مدموجة
@@ -188,11 +218,11 @@ team-merge-shared = { $count ->
    *[other] صوّت { $number } عميل لكليهما ويُحسب كل منهم مرة واحدة.
 }
 team-merge-comments = تظهر التعليقات والوصف مع تعليقات الطلب الذي يبقى.
-team-merge-notes = تظهر الملاحظات الخاصة هناك أيضًا. وتبقى وسوم الطلب الباقي ومرحلته.
+team-merge-notes = تظهر الملاحظات الخاصة والروابط هناك أيضًا. وتبقى وسوم الطلب الباقي ومرحلته.
 team-merge-address = يقود العنوان القديم إلى الطلب الذي يبقى.
 team-merge-hidden = الطلب خاص، لذلك يبقى نصه مخفيًا عن الجميع إلا الفريق. وتُحسب أصواته.
 team-merge-undo = يمكنك التراجع عن ذلك في أي وقت. لا يضيع شيء.
-team-merged-into = هذا الطلب مدموج في «{ $name }». يمكنك جعله مستقلًا من جديد، بأصواته وتعليقاته وملاحظاته.
+team-merged-into = هذا الطلب مدموج في «{ $name }». يمكنك جعله مستقلًا من جديد، بأصواته وتعليقاته وملاحظاته وروابطه.
 team-merge-tell = { $count ->
     [zero] إخبار المصوّتين
     [one] إخبار مصوّت واحد

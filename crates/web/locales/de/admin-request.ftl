@@ -9,6 +9,9 @@ done-moved-mail = Der Wunsch wurde verschoben, und die Abstimmenden bekommen E-M
 done-merged-mail = Der Wunsch wurde zusammengeführt, und wer dafür gestimmt hat, bekommt eine E-Mail.
 done-noted = Die private Notiz wurde hinzugefügt.
 done-note-deleted = Die private Notiz wurde gelöscht.
+done-link-added = Der Link wurde hinzugefügt.
+done-link-known = Der Wunsch hatte diesen Link schon.
+done-link-removed = Der Link wurde entfernt.
 done-vote-added = Die Stimme wurde gezählt.
 done-vote-known = Dieser Kunde hatte schon abgestimmt. Die Stimme zählt weiter einmal.
 done-comment-saved = Der Kommentar wurde gespeichert.
@@ -17,6 +20,7 @@ done-comment-deleted = Der Kommentar wurde gelöscht.
 # Namen von Feldern.
 field-note = Private Notiz
 field-vote_note = Notiz zu dieser Stimme
+field-url = Link
 field-track = Spur
 field-tags = Schlagwörter
 
@@ -53,6 +57,18 @@ team-note-of = (Notiz von { $name })
 team-add-note = Notiz hinzufügen
 team-delete-note = Notiz löschen
 team-delete-note-ask = Das lässt sich nicht rückgängig machen.
+team-links = Links
+team-links-hint = Die Adresse eines Tickets oder einer Seite zu dem, was Sie dafür bauen. Links sieht nur das Team.
+team-no-links = Noch keine Links.
+team-links-more = { $count ->
+    [one] { $number } weiterer Link wird hier nicht gezeigt.
+   *[other] { $number } weitere Links werden hier nicht gezeigt.
+}
+team-link-open = Offen
+team-link-closed = Geschlossen
+team-add-link = Link hinzufügen
+team-remove-link = Entfernen
+team-remove-link-named = { $name } entfernen
 team-comment-hint = Öffentlich und als Kommentar des Teams gekennzeichnet. Markdown geht: **fett**, Listen, Links.
 team-comment-hint-private = Solange der Wunsch privat ist, sehen ihn nur das Team und wer ihn eingereicht hat. Markdown geht: **fett**, Listen, Links.
 team-mail-all = E-Mail an alle, die abgestimmt haben
@@ -104,6 +120,8 @@ team-problem-mail = { $count ->
 team-problem-storage = Der Speicher dieses Arbeitsbereichs ist aufgebraucht, deshalb wurde nichts gespeichert. Löschen Sie, was nicht mehr gebraucht wird, oder bitten Sie den Betreiber des Dienstes um mehr.
 team-problem-track = Diese Spur gibt es nicht mehr. Bitte wählen Sie eine andere.
 team-problem-tags = Möglich sind 20 Schlagwörter mit je 50 Zeichen. Bitte entfernen oder kürzen Sie einige.
+team-problem-links = Es gibt schon 20 Links. Entfernen Sie einen, bevor Sie den nächsten hinzufügen.
+problem-url = Das ist nicht die Adresse einer Seite. Sie sollte aussehen wie https://example.com/7.
 team-problem-has-merged = Andere Wünsche sind in diesen überführt. Kreuzen Sie dieses Kästchen an, um auch sie zu löschen, oder trennen Sie sie vorher.
 team-problem-merged = Der Wunsch wurde mit „{ $name }“ zusammengeführt, seit Sie seine Seite geöffnet haben. Es wurde nichts geändert. Dies ist die Seite des anderen.
 
@@ -126,6 +144,11 @@ team-notes-count = { $count ->
     [0] Keine privaten Notizen
     [one] { $number } private Notiz
    *[other] { $number } private Notizen
+}
+team-links-count = { $count ->
+    [0] Keine Links
+    [one] { $number } Link
+   *[other] { $number } Links
 }
 team-merged-count = { $count ->
     [one] { $number } überführter Wunsch
@@ -159,11 +182,11 @@ team-merge-shared = { $count ->
    *[other] { $number } Kunden haben für beide gestimmt und zählen einmal.
 }
 team-merge-comments = Kommentare und die Beschreibung stehen bei denen des Wunsches, der bleibt.
-team-merge-notes = Auch private Notizen stehen dort. Schlagwörter und Spur des Wunsches, der bleibt, werden behalten.
+team-merge-notes = Auch private Notizen und Links stehen dort. Schlagwörter und Spur des Wunsches, der bleibt, werden behalten.
 team-merge-address = Die alte Adresse führt zu dem Wunsch, der bleibt.
 team-merge-hidden = Er ist privat, deshalb sieht seinen Text weiter nur das Team. Seine Stimmen zählen.
 team-merge-undo = Sie können das jederzeit rückgängig machen. Nichts geht verloren.
-team-merged-into = Er ist in „{ $name }“ überführt. Sie können ihn wieder für sich stehen lassen, mit eigenen Stimmen, Kommentaren und Notizen.
+team-merged-into = Er ist in „{ $name }“ überführt. Sie können ihn wieder für sich stehen lassen, mit eigenen Stimmen, Kommentaren, Notizen und Links.
 team-merge-tell = { $count ->
     [one] 1 abstimmende Person benachrichtigen
    *[other] { $number } abstimmende Personen benachrichtigen

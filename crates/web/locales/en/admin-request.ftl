@@ -9,6 +9,9 @@ done-moved-mail = The feature request was moved, and the voters get mail about a
 done-merged-mail = The feature request was merged, and its voters get mail.
 done-noted = The private note was added.
 done-note-deleted = The private note was deleted.
+done-link-added = The link was added.
+done-link-known = The feature request had this link before.
+done-link-removed = The link was removed.
 done-vote-added = The vote was added.
 done-vote-known = This customer had voted before. The vote still counts once.
 done-comment-saved = The comment was saved.
@@ -17,6 +20,7 @@ done-comment-deleted = The comment was deleted.
 # Names of fields.
 field-note = Private note
 field-vote_note = Note about this vote
+field-url = Link
 field-track = Track
 field-tags = Tags
 
@@ -53,6 +57,18 @@ team-note-of = the note of { $name }
 team-add-note = Add note
 team-delete-note = Delete note
 team-delete-note-ask = This cannot be undone.
+team-links = Links
+team-links-hint = The address of an issue or a page of what you build for this. Only the team sees links.
+team-no-links = No links yet.
+team-links-more = { $count ->
+    [one] { $number } more link is not shown here.
+   *[other] { $number } more links are not shown here.
+}
+team-link-open = Open
+team-link-closed = Closed
+team-add-link = Add link
+team-remove-link = Remove
+team-remove-link-named = Remove { $name }
 team-comment-hint = Public, and marked as the team’s. Markdown works: **bold**, lists, links.
 team-comment-hint-private = Only the team and the author see it, as long as the feature request is private. Markdown works: **bold**, lists, links.
 team-mail-all = E-mail all voters
@@ -104,6 +120,8 @@ team-problem-mail = { $count ->
 team-problem-storage = The space of this workspace is used up, so nothing was saved. Delete what is not needed any more, or ask the operator of the service for more.
 team-problem-track = This track does not exist any more. Please choose another one.
 team-problem-tags = There can be 20 tags, with 50 characters each. Please remove or shorten some.
+team-problem-links = There are 20 links already. Remove one before you add the next.
+problem-url = This is not the address of a page. It should look like https://example.com/7.
 team-problem-has-merged = Others are merged into this one. Tick this box to delete them, too, or unmerge them first.
 team-problem-merged = The feature request was merged into “{ $name }” since you opened its page, so nothing was changed. This is the page of the other one.
 
@@ -126,6 +144,11 @@ team-notes-count = { $count ->
     [0] No private notes
     [one] { $number } private note
    *[other] { $number } private notes
+}
+team-links-count = { $count ->
+    [0] No links
+    [one] { $number } link
+   *[other] { $number } links
 }
 team-merged-count = { $count ->
     [one] { $number } merged feature request
@@ -159,11 +182,11 @@ team-merge-shared = { $count ->
    *[other] { $number } customers voted for both and count once.
 }
 team-merge-comments = Comments and the description are listed with those of the one that stays.
-team-merge-notes = Private notes are listed there, too. Tags and the track of the one that stays are kept.
+team-merge-notes = Private notes and links are listed there, too. Tags and the track of the one that stays are kept.
 team-merge-address = The old address leads to the one that stays.
 team-merge-hidden = It is private, so its words stay hidden from everybody but the team. Its votes count.
 team-merge-undo = You can undo this at any time. Nothing gets lost.
-team-merged-into = It is merged into “{ $name }”. You can make it stand for itself again, with its own votes, comments and notes.
+team-merged-into = It is merged into “{ $name }”. You can make it stand for itself again, with its own votes, comments, notes and links.
 team-merge-tell = { $count ->
     [one] Tell 1 voter
    *[other] Tell { $number } voters

@@ -40,7 +40,7 @@ const IN_FILE: usize = 10_000;
 const AT_A_TIME: u32 = 1_000;
 
 /// What was done, with the key of its words.
-const ACTIONS: [(&str, &str); 55] = [
+const ACTIONS: [(&str, &str); 58] = [
     ("feature_request.update", "action-request-update"),
     ("feature_request.move", "action-request-move"),
     ("feature_request.merge", "action-request-merge"),
@@ -53,6 +53,9 @@ const ACTIONS: [(&str, &str); 55] = [
     ("comment.approve", "action-comment-approve"),
     ("comment.delete", "action-comment-delete"),
     ("reference_note.delete", "action-note-delete"),
+    ("link.create", "action-link-create"),
+    ("link.update", "action-link-update"),
+    ("link.delete", "action-link-delete"),
     ("vote.withdraw", "action-vote-withdraw"),
     ("subscription.create", "action-subscription-create"),
     ("subscription.delete", "action-subscription-delete"),
@@ -99,10 +102,11 @@ const ACTIONS: [(&str, &str); 55] = [
 ];
 
 /// The kinds of records, with the keys of their names.
-const KINDS: [(&str, &str); 17] = [
+const KINDS: [(&str, &str); 18] = [
     ("feature_request", "record-request"),
     ("comment", "record-comment"),
     ("reference_note", "record-note"),
+    ("link", "record-link"),
     ("changelog", "record-changelog"),
     ("customer", "record-customer"),
     ("track", "record-track"),
@@ -120,7 +124,7 @@ const KINDS: [(&str, &str); 17] = [
 ];
 
 /// The fields that entries name, with the keys of their names.
-const FIELDS: [(&str, &str); 46] = [
+const FIELDS: [(&str, &str); 48] = [
     ("title", "field-title"),
     ("description", "field-description"),
     ("content", "change-content"),
@@ -131,6 +135,8 @@ const FIELDS: [(&str, &str); 46] = [
     ("track", "record-track"),
     ("lane", "record-lane"),
     ("status", "change-status"),
+    ("state", "change-state"),
+    ("kind", "change-kind"),
     ("position", "change-position"),
     ("moved_to", "change-moved-to"),
     ("awaiting_approval", "change-awaiting"),

@@ -8,7 +8,7 @@ use roadmap_domain::error::{Conflict, RoadmapError};
 use roadmap_domain::model::feature_request::FeatureRequestDetail;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::usecase::delete_feature_request::DeleteFeatureRequest;
-use roadmap_domain::usecase::query::records::{ListNotes, ShowFeatureRequest};
+use roadmap_domain::usecase::query::records::{ListLinks, ListNotes, ShowFeatureRequest};
 use roadmap_http::error::HttpError;
 
 use crate::admin::request_form::{path, reference};
@@ -29,6 +29,7 @@ struct DeletePage {
     votes: String,
     comments: String,
     notes: String,
+    links: String,
     /// The titles of what is merged into it.
     merged: Vec<String>,
     is_fresh: bool,
@@ -61,6 +62,8 @@ pub(crate) async fn delete(context: Rc<Context>, fields: Fields) -> PageResult {
 async fn page(context: &Context, detail: &FeatureRequestDetail, problems: Problems) -> PageResult {
     let notes = ListNotes { request: reference(context), page: PageRequest::parse(None, Some("1")) };
     let notes = context.run(&notes).await?.total;
+    let links = ListLinks { request: reference(context), page: PageRequest::parse(None, Some("1")) };
+    let links = context.run(&links).await?.total;
     let t = context.text();
     let page = frame(context, Entry::Inbox, t.named("team-delete-title", detail.summary.title.as_str())).await?;
     let back = path(&detail.summary.slug());
@@ -70,6 +73,7 @@ async fn page(context: &Context, detail: &FeatureRequestDetail, problems: Proble
         votes: t.count("votes", detail.summary.votes_count),
         comments: t.count("comments-count", detail.comments_count),
         notes: t.count("team-notes-count", notes),
+        links: t.count("team-links-count", links),
         merged: detail.merged.iter().map(|link| link.title.as_str().to_owned()).collect(),
         is_fresh: context.has_fresh_sign_in(),
         back,
@@ -98,6 +102,7 @@ mod tests {
                     votes: "3 votes".to_owned(),
                     comments: "1 comment".to_owned(),
                     notes: page.t.count("team-notes-count", 2),
+                    links: page.t.count("team-links-count", 0),
                     merged: if merged { vec!["Hot <keys>".to_owned()] } else { Vec::new() },
                     back: "/admin/feature_requests/7-x".to_owned(),
                     page,

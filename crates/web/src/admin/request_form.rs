@@ -54,6 +54,7 @@ pub(crate) fn refusal(text: Text, error: &HttpError) -> Option<String> {
         }
         RoadmapError::OverBudget(_) => "team-problem-storage",
         RoadmapError::NotFound(Resource::Track) => "team-problem-track",
+        RoadmapError::Conflict(Conflict::TooManyLinks) => "team-problem-links",
         RoadmapError::Conflict(Conflict::HasMerged) => "team-problem-has-merged",
         _ => return None,
     };

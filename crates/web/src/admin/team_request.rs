@@ -10,14 +10,17 @@ use roadmap_domain::model::comment::{CommentAuthor, CommentDraft, ListedComment}
 use roadmap_domain::model::company::company;
 use roadmap_domain::model::customer::{CustomerDraft, CustomerName};
 use roadmap_domain::model::event::{Event, EventContent};
-use roadmap_domain::model::feature_request::{Attention, FeatureRequestDetail};
-use roadmap_domain::model::id::{FeatureRequestId, NoteId, TrackId, parse_uuid};
+use roadmap_domain::model::feature_request::{Attention, FeatureRequestDetail, FeatureRequestRef};
+use roadmap_domain::model::id::{FeatureRequestId, LinkId, NoteId, TrackId, parse_uuid};
+use roadmap_domain::model::link::{Link, LinkDraft, LinkState};
 use roadmap_domain::model::markdown;
 use roadmap_domain::model::note::{Note, NoteDraft};
+use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::portal::HeldComment;
 use roadmap_domain::model::vote::{VoteCast, VoteDraft};
 use roadmap_domain::usecase::approve_feature_request::{ApproveFeatureRequest, DeclineFeatureRequest};
 use roadmap_domain::usecase::cast_vote::CastVote;
+use roadmap_domain::usecase::change_links::{AddLink, DeleteLink, LinkAdded};
 use roadmap_domain::usecase::delete_note::DeleteNote;
 use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
 use roadmap_domain::usecase::move_feature_request::{MoveComment, MoveDraft, MoveFeatureRequest, Moved};
@@ -25,7 +28,7 @@ use roadmap_domain::usecase::need_no_answer::NeedNoAnswer;
 use roadmap_domain::usecase::post_comment::{CommentPosted, PostComment};
 use roadmap_domain::usecase::query::admin::{CountInbox, ListInboxRows, ShowTeamRequest, TeamRequest};
 use roadmap_domain::usecase::query::portal::ListPublicRequests;
-use roadmap_domain::usecase::query::records::ShowFeatureRequest;
+use roadmap_domain::usecase::query::records::{ListLinks, ShowFeatureRequest};
 use roadmap_http::error::HttpError;
 
 use crate::actions::{done_of, execute, multiline_text, next_path, with_done};
@@ -77,6 +80,10 @@ struct RequestTemplate {
     notes_count: i64,
     /// How many notes are not shown, in words.
     more_notes: Option<String>,
+    links: Vec<LinkView>,
+    links_count: i64,
+    /// How many links are not shown, in words.
+    more_links: Option<String>,
     comments: Vec<TeamComment>,
     comments_count: i64,
     /// Which page of the comments it is.
@@ -96,6 +103,15 @@ struct RequestTemplate {
 }
 
 impl RequestTemplate {
+    /// Adds the links to what the team builds for it.
+    fn show_links(&mut self, links: &Listing<Link>) {
+        let t = self.page.t;
+        self.links = links.items.iter().map(|link| LinkView::new(t, link)).collect();
+        let more = links.total.saturating_sub(links.items.len() as u64);
+        self.links_count = i64::try_from(links.total).unwrap_or(i64::MAX);
+        self.more_links = (more > 0).then(|| t.count("team-links-more", more));
+    }
+
     /// Returns the number of votes with a voter.
     fn named_votes(&self) -> i64 {
         self.votes_count - self.counts.nameless_votes
@@ -130,6 +146,18 @@ struct NoteView {
     html: String,
 }
 
+/// A link to an issue of a tracker.
+struct LinkView {
+    id: String,
+    url: String,
+    name: String,
+    title: Option<String>,
+    /// The state in words.
+    state: Option<String>,
+    /// The title of the merged feature request that it belongs to.
+    from: Option<String>,
+}
+
 /// A comment, and where it is edited. The description of a merged feature request is listed as a comment, but is none.
 struct TeamComment {
     view: CommentView,
@@ -160,6 +188,7 @@ struct Draft {
     /// The comment as HTML, if a preview was asked for.
     preview: Option<String>,
     note: String,
+    url: String,
     track: Option<TrackId>,
     mails_status: bool,
     /// Why it is moved.
@@ -337,6 +366,23 @@ pub(crate) async fn add_note(context: Rc<Context>, fields: Fields) -> PageResult
     }
 }
 
+/// `POST /admin/feature_requests/{slug}/links`: adds a link to what the team builds for it.
+pub(crate) async fn add_link(context: Rc<Context>, fields: Fields) -> PageResult {
+    let mut draft = Draft { url: fields.get("url").to_owned(), ..Draft::default() };
+    if let Some(reply) = merged_meanwhile(&context, draft.clone()).await? {
+        return Ok(reply);
+    }
+    let link = draft.problems.check(LinkDraft::parse(Some(&draft.url), None, None), context.text());
+    let Some(link) = link else { return render(&context, draft).await };
+    let slug = context.parameter("slug").to_owned();
+    let place = place_query(&context);
+    let next = move |added: LinkAdded| landing(&slug, &place, if added.is_new { "link-added" } else { "link-known" });
+    match run_once(&context, &fields, AddLink { request: reference(&context), draft: link }, next).await {
+        Ok(reply) => Ok(reply),
+        Err(error) => refused(&context, draft, "url", error).await,
+    }
+}
+
 /// `POST /admin/feature_requests/{slug}/votes`: adds the vote of a customer.
 pub(crate) async fn add_vote(context: Rc<Context>, fields: Fields) -> PageResult {
     let text = context.text();
@@ -375,6 +421,17 @@ pub(crate) async fn delete_note(context: Rc<Context>, fields: Fields) -> PageRes
         with_done(&next, "note-deleted")
     };
     run_once(&context, &fields, DeleteNote { note }, landing).await
+}
+
+/// `POST /admin/links/{id}/delete`.
+pub(crate) async fn delete_link(context: Rc<Context>, fields: Fields) -> PageResult {
+    let link = path_id(&context, LinkId::new)?;
+    let next = next_path(&fields);
+    let landing = move |request: FeatureRequestId| {
+        let next = next.as_ref().map_or_else(|| path(&request.to_string()), |next| next.as_str().to_owned());
+        with_done(&next, "link-removed")
+    };
+    run_once(&context, &fields, DeleteLink { link }, landing).await
 }
 
 fn after_edit(context: &Context, edited: &FeatureRequestEdited, done: &str) -> Reply {
@@ -431,6 +488,11 @@ async fn reply(context: &Context, team_request: TeamRequest, draft: Draft) -> Pa
     let statuses = Statuses::load(context).await?;
     let row = ListInboxRows { filter: InboxFilter::default(), requests: vec![detail.summary.id] };
     let attention = context.run(&row).await?.first().and_then(|row| row.attention);
+    let links = ListLinks {
+        request: FeatureRequestRef::Id(detail.summary.id),
+        page: Ok(PageRequest::first(PageRequest::MAX_SIZE)),
+    };
+    let links = context.run(&links).await?;
     let (place, own_path) = (ListPlace::parse(&context.query), path(&detail.summary.slug()));
     let neighbours = match &place {
         Some(place) => place.neighbours(context, &counts, reference(context)).await?,
@@ -455,6 +517,7 @@ async fn reply(context: &Context, team_request: TeamRequest, draft: Draft) -> Pa
         page.here = own_path;
     }
     let mut template = RequestTemplate::new(page, &team_request, &counts, (&statuses, attention), similar, draft);
+    template.show_links(&links);
     template.counts = voters::CountsInWords::load(context, team_request.page.detail.summary.id).await?;
     if let Some(place) = place {
         template.place = format!("?{}", place.query());
@@ -503,6 +566,9 @@ impl RequestTemplate {
             subscribers: t.count("team-people-get-mail", team.subscribers),
             notes: team.notes.iter().map(|note| NoteView::new(t, note)).collect(),
             notes_count: team.notes_count,
+            links: Vec::new(),
+            links_count: 0,
+            more_links: None,
             more_notes: (more_notes > 0).then(|| t.count("team-notes-more", more_notes)),
             comments: team_request
                 .page
@@ -558,6 +624,23 @@ impl NoteView {
             date: t.date_time(note.created_at),
             machine_date: note.created_at.to_string(),
             html: prose::html(&note.body),
+        }
+    }
+}
+
+impl LinkView {
+    fn new(t: Text, link: &Link) -> Self {
+        let state = |state: LinkState| match state {
+            LinkState::Open => t.get("team-link-open").into_owned(),
+            LinkState::Closed => t.get("team-link-closed").into_owned(),
+        };
+        Self {
+            id: link.id.to_string(),
+            url: link.url.as_str().to_owned(),
+            name: link.url.issue().name,
+            title: link.title.as_ref().map(|title| title.as_str().to_owned()),
+            state: link.state.map(state),
+            from: link.from.as_ref().map(|from| from.title.as_str().to_owned()),
         }
     }
 }
@@ -669,6 +752,19 @@ mod tests {
         TeamRequest { page, team, customers }
     }
 
+    /// Two of three links: one with everything, and one with nothing.
+    fn links() -> Listing<Link> {
+        let link = |number: u128, url: &str, title: Option<&str>, state: Option<&str>| {
+            let draft = LinkDraft::parse(Some(url), Some(title), Some(state)).unwrap();
+            draft.to_link(LinkId::new(Uuid::from_u128(number)), at(1))
+        };
+        let from = team_request().page.detail.merged.first().cloned();
+        let issue = link(31, "https://github.com/acme/app/issues/7", Some("Night <colours>"), Some("closed"));
+        let other = link(32, "https://acme.example/?a=\"&b=1", None, None);
+        let items = vec![Link { from, ..issue }, other];
+        Listing { items, request: PageRequest::first(2), total: 3 }
+    }
+
     fn render(language: Language, team_request: &TeamRequest, draft: Draft) -> String {
         let title = team_request.page.detail.summary.title.as_str();
         let page = sample_page(language, true, title).with_problem(!draft.problems.is_empty());
@@ -684,6 +780,7 @@ mod tests {
         let counts = InboxCounts::default();
         let context = (&sample_statuses(language), Some(Attention::Replied));
         let mut template = RequestTemplate::new(page, team_request, &counts, context, vec![similar], draft);
+        template.show_links(&links());
         if team_request.page.detail.private {
             let next = Some("/admin/feature_requests/8-x?list=&at=4".to_owned());
             template.neighbours = Neighbours { previous: None, next };
@@ -698,7 +795,9 @@ mod tests {
             let mut draft = Draft { content: "</textarea><b>".to_owned(), ..Draft::default() };
             draft.preview = Some("<p>Preview</p>".to_owned());
             assert_well_formed(&render(language, &team_request(), draft.clone()));
-            for field in ["content", "notify_all_voters", "note", "track", "notify", "email", "name", "vote_note"] {
+            for field in
+                ["content", "notify_all_voters", "note", "url", "track", "notify", "email", "name", "vote_note"]
+            {
                 draft.problems.add(field, "Missing.");
             }
             assert_well_formed(&render(language, &team_request(), draft));
@@ -728,6 +827,9 @@ mod tests {
             "3 people get mail",
             "3 older notes are not shown here.",
             "aria-label=\"Unmerge Hidden plans\"",
+            "rel=\"noopener noreferrer\"><bdi dir=\"ltr\">acme/app#7</bdi>",
+            "aria-label=\"Remove acme/app#7\"",
+            "1 more link is not shown here.",
             "/admin?tag=a+%26+b",
         ] {
             assert!(page.contains(sentence), "{sentence}: {page}");
