@@ -273,6 +273,12 @@ mod tests {
             ("PATCH /api/external/v1/tracks/{id}", Access::Key(Scope::Manage)),
             ("DELETE /api/external/v1/tracks/{id}", Access::Key(Scope::Manage)),
             ("DELETE /api/external/v2/attachments/{id}", Access::Key(Scope::Manage)),
+            ("GET /api/external/v2/imports", Access::Key(Scope::Manage)),
+            ("POST /api/external/v2/imports", Access::Key(Scope::Manage)),
+            ("GET /api/external/v2/imports/{id}", Access::Key(Scope::Manage)),
+            ("DELETE /api/external/v2/imports/{id}", Access::Key(Scope::Manage)),
+            ("POST /api/external/v2/imports/{id}/run", Access::Key(Scope::Manage)),
+            ("POST /api/external/v2/imports/{id}/undo", Access::Key(Scope::Manage)),
         ]
         .into_iter()
         .map(|(endpoint, access)| (endpoint.split_once(' ').unwrap(), access))

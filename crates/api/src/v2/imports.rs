@@ -223,8 +223,7 @@ pub(crate) async fn show(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = RunImport)]
 struct RunBody {
-    /// Find out what would be imported, and write nothing.
-    #[schema(default = false)]
+    /// Find out what would be imported, and write nothing. False by default.
     dry_run: Option<bool>,
     /// How the file is read and loaded from now on.
     #[serde(default)]
@@ -250,14 +249,14 @@ struct ImportOptionsBody {
     delimiter: Option<String>,
     /// The order of dates such as 01/02/2024: `dmy` or `mdy`.
     dates: Option<String>,
-    /// Who gets mail about the feature requests that they have voted for: `keep`, `none` or `all`.
-    #[schema(required = false, default = "keep")]
+    /// Who gets mail about the feature requests that they have voted for: `keep` (by default), `none` or `all`.
+    #[schema(required = false)]
     subscribe: String,
-    /// Overwrite records that have changed in the source, unless they were changed here since.
-    #[schema(required = false, default = false)]
+    /// Overwrite records that have changed in the source, unless they were changed here since. False by default.
+    #[schema(required = false)]
     update: bool,
-    /// Add the team of the source to the team.
-    #[schema(required = false, default = false)]
+    /// Add the team of the source to the team. False by default.
+    #[schema(required = false)]
     make_members: bool,
 }
 
