@@ -302,13 +302,15 @@ impl<E: Environment> Unit<E> {
     fn end(&mut self, keep: bool) -> Result<watch::Receiver<CommitState>, SqlError> {
         self.is_open = false;
         let state = &mut *self.state;
-        let end = match (self.is_first, keep) {
-            (true, true) => "",
-            (true, false) => "ROLLBACK",
-            (false, true) => "RELEASE unit",
-            (false, false) => "ROLLBACK TO unit; RELEASE unit",
+        let mut execute = |sql| state.connection().and_then(|connection| Ok(connection.batch_execute(sql)?));
+        let ended = match (self.is_first, keep) {
+            // There is no savepoint to release.
+            (true, true) => Ok(()),
+            (true, false) => execute("ROLLBACK"),
+            (false, true) => execute("RELEASE unit"),
+            (false, false) => execute("ROLLBACK TO unit; RELEASE unit"),
         };
-        if let Err(error) = state.connection().and_then(|connection| Ok(connection.batch_execute(end)?)) {
+        if let Err(error) = ended {
             // The transaction is lost, including the savepoint. Start over with a new connection.
             let lost = CommitState::RolledBack(error.to_string());
             state.discard_connection(lost.clone());

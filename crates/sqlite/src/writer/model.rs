@@ -466,7 +466,6 @@ impl Inner {
                 self.enter_transaction();
                 Ok(())
             }
-            "" => Ok(()),
             "ROLLBACK" => {
                 if self.triggers(Fault::EndFails) {
                     return Err(database_error("disk I/O error"));
