@@ -52,6 +52,12 @@ pub fn double_option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     Option::deserialize(deserializer).map(Some)
 }
 
+/// Returns a text of [`double_option`] as the domain takes it: the outer `None` was not sent, the inner one was null.
+#[must_use]
+pub fn sent(text: &Option<Option<String>>) -> Option<Option<&str>> {
+    text.as_ref().map(Option::as_deref)
+}
+
 /// A position in a list, from 1. Any integer of at least 1, also one that is written with a fraction of zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position(pub u64);

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::{execute_deletion, execute_operation};
 use crate::error::ApiError;
 use crate::extractors::{DeleteRequest, ReadRequest, WriteRequest, feature_request_ref, record_id_or_nil};
-use crate::fields::{Object, double_option};
+use crate::fields::{Object, double_option, sent};
 use crate::openapi::failures::{
     AddLinkErrors, BodyErrors, CommonErrors, DeleteErrors, FeatureRequestErrors, LinkErrors, OperationKeyErrors,
     QueryErrors, RecordBudgetErrors,
@@ -174,11 +174,6 @@ pub(crate) async fn delete(
     let link = record_id_or_nil(&request, LinkId::new);
     execute_deletion(&state, input, DeleteLink { link }).await?;
     Ok(wire::no_content())
-}
-
-/// Distinguishes a null text from an absent one.
-fn sent(text: &Option<Option<String>>) -> Option<Option<&str>> {
-    text.as_ref().map(Option::as_deref)
 }
 
 fn draft(body: NewBody) -> Validated<LinkDraft> {

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::error::ApiError;
 use crate::extractors::{ReadRequest, WriteRequest};
-use crate::fields::{self, Object, double_option};
+use crate::fields::{self, Object, double_option, sent};
 use crate::openapi::failures::{BodyErrors, CommonErrors};
 use crate::openapi::fields as described;
 use crate::state::State;
@@ -85,7 +85,5 @@ pub(crate) async fn replace(state: web::Data<State>, input: WriteRequest) -> Res
 
 fn change(body: Body) -> Validated<SettingChange> {
     let Object(setting) = body.setting.ok_or_else(|| FieldError::missing("setting"))?;
-    let product_name = setting.product_name.as_ref().map(Option::as_deref);
-    let website_url = setting.website_url.as_ref().map(Option::as_deref);
-    SettingChange::parse(product_name, website_url)
+    SettingChange::parse(sent(&setting.product_name), sent(&setting.website_url))
 }
