@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::PostgresReader;
 use crate::reads::listing::{BEYOND, existing_listing};
 use crate::rows::{IssueLinkColumns, issue_links};
-use crate::statement::{id_or_number, resolved, statement};
+use crate::statement::{id_or_number, members, resolved, statement};
 
 statement! {
     /// Selects the number of links of a feature request and of everything that is merged into it, with a page of them.
@@ -30,14 +30,9 @@ statement! {
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<IssueLinkColumns>),
-    concat!("WITH request AS MATERIALIZED (
+    concat!("WITH roots AS MATERIALIZED (
          SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND id = ", resolved!(), "
-     ), members AS MATERIALIZED (
-         SELECT id FROM request
-         UNION ALL
-         SELECT feature_requests.id FROM request
-         JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND root_id = request.id
-     ), total AS (
+     ), ", members!(), ", total AS (
          SELECT count(*) AS total FROM members
          JOIN links ON links.workspace_id = {workspace} AND links.request_id = members.id
      ), page AS MATERIALIZED (
@@ -46,7 +41,7 @@ statement! {
          WHERE (links.created_at, links.id) > ({at}, {after})
          ORDER BY links.created_at, links.id LIMIT {limit} OFFSET {offset}
      ), listed AS (", issue_links!("page"), ")
-     SELECT total, listed.* FROM request CROSS JOIN total LEFT JOIN listed ON true
+     SELECT total, listed.* FROM roots CROSS JOIN total LEFT JOIN listed ON true
      ORDER BY listed.created_at, listed.id")
 }
 

@@ -24,7 +24,7 @@ use crate::trees::{LinkSql, tree_members};
 /// to.
 pub(crate) type IssueLinkSql = (Binary, Text, Nullable<Text>, Nullable<Text>, BigInt, BigInt, Nullable<LinkSql>);
 
-/// SQL for the columns of a link of [`link_sources!`].
+/// SQL for the columns of a link of [`link_owners!`].
 macro_rules! link_columns {
     () => {
         "links.id, links.url, links.title, links.state, links.created_at, links.updated_at,
@@ -34,13 +34,13 @@ macro_rules! link_columns {
 pub(crate) use link_columns;
 
 /// SQL that joins links with the merged feature requests that they belong to.
-macro_rules! link_sources {
+macro_rules! link_owners {
     () => {
         " LEFT JOIN feature_requests source ON source.workspace_id = links.workspace_id
                 AND source.id = links.request_id AND source.root_id IS NOT NULL "
     };
 }
-pub(crate) use link_sources;
+pub(crate) use link_owners;
 
 statement! {
     /// Selects links of the feature requests of a JSON array, oldest first.
@@ -54,7 +54,7 @@ statement! {
                WHERE workspace_id = ? AND request_id IN (SELECT unhex(value) FROM json_each(?))
                  AND (created_at, id) > (?, ?)
                ORDER BY created_at, id LIMIT ? OFFSET ?) AS page
-         CROSS JOIN links ON links.rowid = page.number", link_sources!(), "
+         CROSS JOIN links ON links.rowid = page.number", link_owners!(), "
          ORDER BY links.created_at, links.id"
     )
 }

@@ -13,9 +13,9 @@ use roadmap_domain::model::import::{ImportedFrom, ImportedRecord, MadeChangelog,
 use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::ImportRunWrites;
-use roadmap_store::columns::{Id, TimestampColumn};
+use roadmap_store::columns::Id;
 use roadmap_store::rows::{
-    ImportRow, MadeChangelogRow, MadeRow, import, imported_record, made_changelog, made_request,
+    ImportRow, ImportedRow, MadeChangelogRow, MadeRow, import, imported_record, made_changelog, made_request,
 };
 use uuid::Uuid;
 
@@ -28,8 +28,8 @@ use crate::unit::SqliteUnit;
 use crate::writes::imports::by_place;
 use crate::writes::merges::{recount, root_of};
 
-/// The place of an id in a list, and what is known of its record, as in `ImportedRow`.
-type PlacedRow = (i64, Id, String, Id, TimestampColumn, Option<TimestampColumn>, Option<TimestampColumn>);
+/// The types of what is known of a record, in the order of [`ImportedRow`].
+type ImportedSql = (Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>);
 
 /// SQL for the columns of a run, in the order of [`ImportRow`].
 macro_rules! import_columns {
@@ -79,9 +79,7 @@ statement! {
 
 statement! {
     /// Selects what is known of feature requests of a source, with the places of their ids in a JSON array.
-    ImportedRequestOf { external_ids: String => Text, workspace: Id => Binary, name: String => Text } -> (
-        BigInt, Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
-    ),
+    ImportedRequestOf { external_ids: String => Text, workspace: Id => Binary, name: String => Text } -> (BigInt, ImportedSql),
     "SELECT given.key, local_id, digest, imported.import_id, written_at, created_at, updated_at FROM json_each(?) AS given
      CROSS JOIN imported ON external_id = given.value
      LEFT JOIN feature_requests AS record ON record.workspace_id = imported.workspace_id AND record.id = local_id
@@ -90,9 +88,7 @@ statement! {
 
 statement! {
     /// Selects what is known of comments of a source, held or not.
-    ImportedCommentOf { external_ids: String => Text, workspace: Id => Binary, name: String => Text } -> (
-        BigInt, Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
-    ),
+    ImportedCommentOf { external_ids: String => Text, workspace: Id => Binary, name: String => Text } -> (BigInt, ImportedSql),
     "SELECT given.key, local_id, digest, import_id, written_at, coalesce(record.created_at, held.created_at),
             coalesce(record.updated_at, held.created_at)
      FROM json_each(?) AS given
@@ -104,9 +100,7 @@ statement! {
 
 statement! {
     /// Selects what is known of changelogs of a source.
-    ImportedChangelogOf { external_ids: String => Text, workspace: Id => Binary, name: String => Text } -> (
-        BigInt, Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
-    ),
+    ImportedChangelogOf { external_ids: String => Text, workspace: Id => Binary, name: String => Text } -> (BigInt, ImportedSql),
     "SELECT given.key, local_id, digest, import_id, written_at, created_at, updated_at FROM json_each(?) AS given
      CROSS JOIN imported ON external_id = given.value
      LEFT JOIN changelogs AS record ON record.workspace_id = imported.workspace_id AND record.id = local_id
@@ -128,9 +122,7 @@ statement! {
     /// Selects what is known of other records of a source, as if they were still there.
     ImportedOf {
         external_ids: String => Text, workspace: Id => Binary, name: String => Text, kind: String => Text,
-    } -> (
-        BigInt, Binary, Text, Binary, BigInt, Nullable<BigInt>, Nullable<BigInt>
-    ),
+    } -> (BigInt, ImportedSql),
     "SELECT given.key, local_id, digest, import_id, written_at, written_at, written_at FROM json_each(?) AS given
      CROSS JOIN imported ON external_id = given.value
      WHERE workspace_id = ? AND name = ? AND kind = ?"
@@ -358,16 +350,14 @@ fn find_imported(
     ids: &[String],
 ) -> Result<Vec<Option<ImportedRecord>>, SqlError> {
     let external_ids = json_texts(ids.iter().map(String::as_str));
-    let rows: Vec<PlacedRow> = match kind {
+    let rows: Vec<(i64, ImportedRow)> = match kind {
         Kind::FeatureRequests => ImportedRequestOf { external_ids, workspace, name }.load(connection),
         Kind::Comments => ImportedCommentOf { external_ids, workspace, name }.load(connection),
         Kind::Changelogs => ImportedChangelogOf { external_ids, workspace, name }.load(connection),
         kind => ImportedOf { external_ids, workspace, name, kind: kind.name().to_owned() }.load(connection),
     }?;
-    let record = |(place, id, digest, import, written_at, created_at, updated_at): PlacedRow| {
-        Ok((place, imported_record((id, digest, import, written_at, created_at, updated_at))?))
-    };
-    Ok(by_place(ids.len(), rows.into_iter().map(record).collect::<Result<_, StoreError>>()?))
+    let records = rows.into_iter().map(|(place, row)| Ok((place, imported_record(row)?)));
+    Ok(by_place(ids.len(), records.collect::<Result<_, StoreError>>()?))
 }
 
 fn delete_made_posts(

@@ -10,7 +10,7 @@ use roadmap_domain::ports::LinkWrites;
 use roadmap_store::columns::Id;
 use roadmap_store::rows::IssueLinkRow;
 
-use crate::reads::links::{IssueLinkSql, link_columns, link_sources};
+use crate::reads::links::{IssueLinkSql, link_columns, link_owners};
 use crate::schema::links;
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
@@ -19,7 +19,7 @@ statement! {
     /// Selects a link.
     FindLink { workspace: Id => Binary, link: Id => Binary } -> IssueLinkSql,
     concat!(
-        "SELECT ", link_columns!(), " FROM links", link_sources!(), "WHERE links.workspace_id = ? AND links.id = ?"
+        "SELECT ", link_columns!(), " FROM links", link_owners!(), "WHERE links.workspace_id = ? AND links.id = ?"
     )
 }
 
@@ -29,7 +29,7 @@ statement! {
     concat!(
         "WITH scope (workspace, request, issue) AS (SELECT ?, ?, ?)
          SELECT ", link_columns!(), " FROM scope
-         CROSS JOIN links ON links.workspace_id = scope.workspace AND links.issue = scope.issue", link_sources!(), "
+         CROSS JOIN links ON links.workspace_id = scope.workspace AND links.issue = scope.issue", link_owners!(), "
          WHERE links.request_id = scope.request OR source.root_id = scope.request
          ORDER BY source.id IS NOT NULL, links.created_at, links.id LIMIT 1"
     )
