@@ -684,6 +684,8 @@ fn a_bucket_serves_its_files_by_presigned_urls() {
     let server = s3::Server::start();
     let mut environment = server.environment();
     environment.push(("ROADMAP_STORAGE_URL".to_owned(), server.url("some/prefix")));
+    // The server is slow on a machine that has other work.
+    environment.push(("AWS_READ_TIMEOUT".to_owned(), "60s".to_owned()));
     let environment: Vec<(&str, &str)> =
         environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let app = App::with(&[], &environment);
