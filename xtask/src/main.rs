@@ -83,7 +83,7 @@ enum Command {
     TestProxies,
     /// Run all checks that a change must pass: format, lints, layers, doc comments, dependencies, migrations,
     /// tests, browser, proxies
-    Ci,
+    Ci(ci::Ci),
     /// Check the allowed dependencies of each crate
     Layers,
     /// Print the tests for each sentence of the HTTP contract, and check that every section has one
@@ -144,7 +144,7 @@ fn main() -> anyhow::Result<()> {
         Command::Torture(command) => command.run(),
         Command::TestBrowser(command) => command.run(),
         Command::TestProxies => test_proxies::run(),
-        Command::Ci => ci::run(),
+        Command::Ci(ci) => ci.run(),
         Command::Layers => layers::run(),
         Command::Coverage => coverage::run(),
         Command::Deny(command) => command.run(),

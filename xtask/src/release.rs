@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 use semver::Version;
 
-use crate::ci;
+use crate::ci::{self, Ci};
 use crate::deny::Deny;
 use crate::dist::Dist;
 use crate::run::{output, root, text};
@@ -40,8 +40,8 @@ impl Release {
         }
         let commit = repository.head()?;
         if !ci::has_passed(&commit) {
-            ci::run()?;
-            ensure!(ci::has_passed(&commit), "cargo xtask ci was good, and something has changed meanwhile");
+            Ci { all: true }.run()?;
+            ensure!(ci::has_passed(&commit), "cargo xtask ci --all was good, and something has changed meanwhile");
         }
         Deny::for_release().run()?;
         plan.write(&repository)?;
