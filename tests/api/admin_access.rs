@@ -49,6 +49,8 @@ fn records(app: &App) -> BTreeMap<&'static str, String> {
     let note = id(&app.acme.get_reference_notes(&id(&request), "").json()["reference_notes"][0]);
     let link = json!({ "link": { "url": "https://acme.example/browse/APP-7" } });
     let link = id(&app.acme.post_link(&id(&request), &link).json()["link"]);
+    let source = json!({ "link_source": { "name": "Code", "kind": "github" } });
+    let source = id(&app.acme.send("POST", "/api/external/v1/link_sources", &source).json()["link_source"]);
     let changelog = json!({ "changelog": { "title": "New", "content": "<p>Much</p>" } });
     let changelog = id(&app.acme.post_changelog(&changelog).json()["changelog"]);
     let track = id(&app.acme.get_tracks().json()["tracks"][0]);
@@ -62,6 +64,7 @@ fn records(app: &App) -> BTreeMap<&'static str, String> {
         ("/admin/comments/", comment),
         ("/admin/notes/", note),
         ("/admin/links/", link),
+        ("/admin/link-sources/", source),
         ("/admin/covers/", changelog.clone()),
         ("/admin/changelogs/", changelog),
         ("/admin/tracks/", track),

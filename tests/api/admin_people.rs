@@ -402,6 +402,7 @@ fn what_admins_cannot_undo_asks_for_a_fresh_sign_in() {
         format!("/admin/members/{mia}/remove"),
         "/admin/api-keys".to_owned(),
         format!("/admin/api-keys/{key}/revoke"),
+        "/admin/link-sources".to_owned(),
     ] {
         let page = olga.page(&path);
         has(&page, &["Sign in again"]);
@@ -414,6 +415,7 @@ fn what_admins_cannot_undo_asks_for_a_fresh_sign_in() {
         ("/admin/api-keys".to_owned(), &[("name", "A"), ("scope", "read"), ("expires_in", "never")]),
         (format!("/admin/api-keys/{key}/rotate"), &[("overlap", "none")]),
         (format!("/admin/api-keys/{key}/revoke"), &[]),
+        ("/admin/link-sources".to_owned(), &[("name", "A"), ("kind", "github")]),
     ] {
         assert_eq!(olga.submit(&path, fields), "/sign-in?next=%2Fadmin", "{path}");
     }
@@ -476,6 +478,64 @@ fn the_text_of_a_key_is_shown_once() {
     let change = |field: &str, new: Value| json!({ "field": field, "old": null, "new": new });
     let changes = json!([change("name", json!("Sync <b>")), change("scopes", json!(["read", "manage"]))]);
     assert_eq!(audited(&app.acme, "api_key.create"), (json!("Olga"), listed[1]["id"].clone(), changes));
+}
+
+/// Links: address and secret, once; what is refused; **Delete {name}**.
+#[test]
+fn a_tracker_is_connected_and_its_secret_shown_once() {
+    let (app, olga) = started();
+    let path = "/admin/link-sources";
+    let listed = || app.acme.get("/api/external/v1/link_sources").is_ok()["link_sources"].clone();
+    let shipped = app.track("Planned");
+    let page = olga.page(path);
+    has(&page, &["<h1>Link sources</h1>", "No tracker is connected yet.", "Do not move", "Planned"]);
+    let operation_key = hidden(&page, "operation_key");
+    let fields = |secret: &'static str| {
+        [
+            ("name", "Code <b>"),
+            ("kind", "gitlab"),
+            ("track", shipped.as_str()),
+            ("notify", "1"),
+            ("secret", secret),
+            ("operation_key", operation_key.as_str()),
+        ]
+    };
+    let page = refused(&olga.post(path, &fields("too short")), "secret", "The secret must have 16 to 255 characters.");
+    assert!(page.contains("value=\"Code &#60;b&#62;\"") && !page.contains("too short"), "{page}");
+    refused(&olga.post(path, &[("name", " "), ("kind", "gitlab")]), "name", "");
+    let unknown = [("name", "a"), ("kind", "github"), ("track", UNKNOWN)];
+    refused(&olga.post(path, &unknown), "track", "");
+    assert_eq!(listed(), json!([]));
+    let created = olga.post(path, &fields("a secret & 16 characters")).text();
+    has(&created, &["Code &#60;b&#62; was added", "value=\"a secret &#38; 16 characters\"", "secret token"]);
+    let source = listed()[0].clone();
+    has(&created, &[&format!("value=\"{}\"", source["hook_url"].as_str().unwrap())]);
+    assert_eq!((&source["closed_track_id"], &source["notify_all_voters"]), (&json!(shipped), &json!(true)));
+    let page = olga.page(path);
+    has(&page, &["Code &#60;b&#62;", "GitLab", "Never", source["hook_url"].as_str().unwrap()]);
+    assert!(!page.contains("a secret") && !olga.page("/admin/audit").contains("a secret"));
+    has(&olga.page("/admin/audit"), &["Link source added", "Code &#60;b&#62;"]);
+    let visitor = Client { key: None, ..app.acme.clone() };
+    let headers = [("Content-Type", "application/json"), ("X-Gitlab-Token", "a secret & 16 characters")];
+    let hook = format!("/hooks/{}", source["id"].as_str().unwrap());
+    assert_eq!(visitor.request("POST", &hook, &headers, Some(b"{}")).unwrap().status, 200);
+    assert!(!olga.page(path).contains("Never"));
+    let delete = format!("{path}/{}/delete", source["id"].as_str().unwrap());
+    has(&olga.page(&delete), &["Delete Code &#60;b&#62;?", "Its reports are refused from then on."]);
+    assert_eq!(submit(&olga, &delete, &delete, &[]), "/admin/link-sources?done=link-source-deleted");
+    assert_eq!((listed(), olga.get(&delete).status), (json!([]), 404));
+    assert_eq!(visitor.request("POST", &hook, &headers, Some(b"{}")).unwrap().status, 401);
+    // Without a secret, one is made, and shown for the first of equal forms.
+    let operation_key = hidden(&olga.page(path), "operation_key");
+    let fields = [("name", "b"), ("kind", "linear"), ("operation_key", operation_key.as_str())];
+    let made = olga.post(path, &fields).text();
+    for _ in 0..2 {
+        let next = olga.submit(path, &fields);
+        assert_eq!(next, "/admin/link-sources?done=link-source-added-before");
+        assert!(notice(&olga, &next).starts_with("This form was sent twice."));
+    }
+    assert_eq!(listed().as_array().unwrap().len(), 1);
+    assert_eq!(between(&made, "id=\"secret\" type=\"text\" value=\"", "\"").len(), 40);
 }
 
 #[test]

@@ -95,6 +95,20 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("edit of a link", "/link/title", "a string"),
     ("edit of a link", "/link/state", "a string"),
     ("edit of a link", "/operation_key", "a string"),
+    ("new link source", "/link_source", "an object"),
+    ("new link source", "/link_source/name", "a string"),
+    ("new link source", "/link_source/kind", "a string"),
+    ("new link source", "/link_source/closed_track_id", "a string"),
+    ("new link source", "/link_source/notify_all_voters", "a boolean"),
+    ("new link source", "/link_source/enabled", "a boolean"),
+    ("new link source", "/link_source/secret", "a string"),
+    ("link source", "/link_source", "an object"),
+    ("link source", "/link_source/name", "a string"),
+    ("link source", "/link_source/closed_track_id", "a string"),
+    ("link source", "/link_source/notify_all_voters", "a boolean"),
+    ("link source", "/link_source/enabled", "a boolean"),
+    ("link source", "/link_source/secret", "a string"),
+    ("link source", "/operation_key", "a string"),
     ("move", "/track_id", "a string"),
     ("move", "/author_email", "a string"),
     ("move", "/notify_all_voters", "a boolean"),
@@ -244,6 +258,14 @@ pub fn started() -> (App, Vec<Write>) {
     let comment = app.acme.comment("2", "First");
     let new_link = json!({ "url": "https://github.com/acme/app/issues/7", "title": "Dark", "state": "open" });
     let link = text(&app.acme.post_link("1", &json!({ "link": new_link })).is_ok()["link"]["id"]);
+    let of_source = json!({
+        "name": "Code", "closed_track_id": track, "notify_all_voters": true, "enabled": true, "secret": "a secret of 16 characters",
+    });
+    let mut new_source = of_source.clone();
+    new_source["kind"] = json!("github");
+    let path = "/api/external/v1/link_sources";
+    let source = app.acme.send("POST", path, &json!({ "link_source": new_source })).is_ok();
+    let source = text(&source["link_source"]["id"]);
     let draft = || {
         let body = app.acme.post_changelog(&json!({ "changelog": { "title": "1.0", "content": "New" } })).is_ok();
         text(&body["changelog"]["id"])
@@ -338,6 +360,14 @@ pub fn started() -> (App, Vec<Write>) {
             with_key(json!({ "comment": { "content": "Later" } })),
         ),
         Write::new("link", "POST", "/feature_requests/1/links", 200, with_key(json!({ "link": new_link }))),
+        Write::new("new link source", "POST", "/link_sources", 201, json!({ "link_source": new_source })),
+        Write::new(
+            "link source",
+            "PATCH",
+            &format!("/link_sources/{source}"),
+            200,
+            with_key(json!({ "link_source": of_source })),
+        ),
         Write::new(
             "edit of a link",
             "PATCH",
@@ -850,9 +880,8 @@ fn null_is_the_same_as_an_absent_field() {
                 (_, "/portal/mail_domains/0" | "/portal/embed_origins/0" | "/portal/languages/0") => {
                     Some(format!("{} must be a string", item(pointer)))
                 }
-                (_, "/feature_request" | "/lane" | "/track" | "/changelog" | "/portal" | "/link" | "/link/url") => {
-                    missing(leaf(pointer))
-                }
+                (_, "/feature_request" | "/lane" | "/track" | "/changelog" | "/portal" | "/link" | "/link/url")
+                | (_, "/link_source") => missing(leaf(pointer)),
                 (_, "/portal/visibility" | "/portal/languages") => missing(leaf(pointer)),
                 (_, "/feature_request/title" | "/changelog/title") => missing("title"),
                 (_, "/customer/email" | "/email") => missing("email"),
@@ -860,7 +889,8 @@ fn null_is_the_same_as_an_absent_field() {
                 ("edit of a comment", "/comment") => missing("comment"),
                 ("move", "/comment") => None,
                 (_, "/comment" | "/comment/content" | "/changelog/content") => missing("content"),
-                (_, "/lane/name" | "/track/name") => missing("name"),
+                (_, "/lane/name" | "/track/name" | "/link_source/name") => missing("name"),
+                (_, "/link_source/kind") => missing("kind"),
                 ("customer", "/customer/name") => missing("name"),
                 ("customer", "/customer") => missing("customer"),
                 (_, "/track_id" | "/target_id") => missing(leaf(pointer)),
@@ -888,13 +918,18 @@ fn a_nul_character_is_refused_in_every_text() {
             let field = leaf(pointer);
             let sentence = match field {
                 "website_url" => "Website URL is invalid".to_owned(),
-                "track_id" | "lane_id" | "feature_request_ids" => format!("{field} is not a valid UUID"),
+                "track_id" | "lane_id" | "closed_track_id" | "feature_request_ids" => {
+                    format!("{field} is not a valid UUID")
+                }
                 "publish_at" => malformed("from").expect("a message").replace("from", field),
                 // A reference like one in a path: there is no such feature request.
                 "target_id" => UNKNOWN_REQUEST.to_owned(),
                 "cover_image_signed_id" => "Cover image is invalid".to_owned(),
                 "logo_signed_id" => "logo_signed_id is not the signed_id of an uploaded image".to_owned(),
                 "visibility" => "visibility is not one of public, private, off".to_owned(),
+                "kind" if *pointer == "/link_source/kind" => {
+                    "kind must be one of github, gitlab, jira, linear".to_owned()
+                }
                 "kind" => "kind is none of considering, planned, started, done, declined, other".to_owned(),
                 "languages" => "languages is not one of en, de, ar".to_owned(),
                 "accent_color" => "accent_color is not a colour such as #17694f".to_owned(),
@@ -902,6 +937,7 @@ fn a_nul_character_is_refused_in_every_text() {
                 "time_zone" => "time_zone is not an IANA time zone such as Europe/Berlin".to_owned(),
                 "noun" => "noun is not one of feature_requests, ideas".to_owned(),
                 "state" => "state is not one of open, closed".to_owned(),
+                "secret" => "secret must have 16 to 255 characters".to_owned(),
                 "synonyms" => "group 1 of synonyms has a phrase with the NUL character".to_owned(),
                 field => format!("{field} must not contain the NUL character"),
             };

@@ -16,7 +16,7 @@ pub struct Endpoint {
 }
 
 /// What only keys with the scope `manage` may do.
-pub const MANAGED: [(&str, &str); 25] = [
+pub const MANAGED: [(&str, &str); 30] = [
     ("GET", "/api/external/v1/portal"),
     ("PATCH", "/api/external/v1/portal"),
     ("PUT", "/api/external/v1/synonyms"),
@@ -26,6 +26,11 @@ pub const MANAGED: [(&str, &str); 25] = [
     ("GET", "/api/external/v1/exports"),
     ("POST", "/api/external/v1/exports"),
     ("GET", "/api/external/v1/exports/{id}"),
+    ("GET", "/api/external/v1/link_sources"),
+    ("POST", "/api/external/v1/link_sources"),
+    ("GET", "/api/external/v1/link_sources/{id}"),
+    ("PATCH", "/api/external/v1/link_sources/{id}"),
+    ("DELETE", "/api/external/v1/link_sources/{id}"),
     ("GET", "/api/external/v2/imports"),
     ("POST", "/api/external/v2/imports"),
     ("GET", "/api/external/v2/imports/{id}"),
@@ -63,6 +68,8 @@ pub struct Records {
     pub note: String,
     /// A link of `request`.
     pub link: String,
+    /// A link source.
+    pub link_source: String,
     /// A track without feature requests.
     pub track: String,
     /// A lane.
@@ -134,6 +141,7 @@ impl Records {
                 &client.post_link(&request, &json!({ "link": { "url": "https://acme.example" } })).is_ok(),
                 "link",
             ),
+            link_source: link_source(client),
             track: id(&track, "track"),
             lane: id(&lane, "lane"),
             changelog: changelog(false),
@@ -166,6 +174,7 @@ impl Records {
             held_comment: id(),
             note: id(),
             link: id(),
+            link_source: id(),
             track: id(),
             lane: id(),
             changelog: id(),
@@ -182,6 +191,18 @@ impl Records {
             email: "nobody@example.com".to_owned(),
         }
     }
+}
+
+/// Adds a link source. There are at most 20, so the oldest one makes room.
+fn link_source(client: &Client) -> String {
+    let path = "/api/external/v1/link_sources";
+    let listed = client.get(path).is_ok();
+    if listed["total_count"].as_u64().is_some_and(|count| count >= 18) {
+        let oldest = listed["link_sources"][0]["id"].as_str().expect("an id");
+        client.delete(&format!("{path}/{oldest}")).is_empty();
+    }
+    let body = json!({ "link_source": { "name": "Code", "kind": "github" } });
+    client.send("POST", path, &body).is_ok()["link_source"]["id"].as_str().expect("an id").to_owned()
 }
 
 /// Waits until the service has done the imports that were asked for: one runs at a time in a workspace.
@@ -289,6 +310,7 @@ impl Endpoint {
             ("comments", _) => &records.comment,
             ("reference_notes", _) => &records.note,
             ("links", _) => &records.link,
+            ("link_sources", _) => &records.link_source,
             ("tracks", _) => &records.track,
             ("lanes", _) => &records.lane,
             ("changelogs", "/unpublish") => &records.published,

@@ -1235,6 +1235,8 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("feature_requests.description_text feature_request_tags.tag_folded", "derived from the texts"),
     ("feature_requests.attention", "derived from comments and handled_at"),
     ("links.issue", "derived from the URL"),
+    ("links.reported_at", "when a tracker that is connected here has reported the issue"),
+    ("link_sources", "trackers that are connected here, whose secrets only the secret here opens"),
     ("members.email_folded", "derived from the address"),
     ("members.told_until", "until when the mail from here has told the member what customers wrote"),
     ("tag_counters.workspace_id", "the workspace; its number is last_tag_number"),

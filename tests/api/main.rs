@@ -49,6 +49,7 @@ mod imports;
 mod ip_address;
 mod lanes;
 mod linearizability;
+mod link_sources;
 mod links;
 mod log;
 mod mail;

@@ -149,6 +149,7 @@ fn post_to(target: &str, client: &Client, headers: &[(&str, &str)], body: &Value
 fn with_tools() -> Vec<Endpoint> {
     let is_of_people = |path: &str| {
         path.contains("v1/exports")
+            || path.contains("v1/link_sources")
             || path.contains("v2/imports")
             || path.ends_with("/customers/{id}/export")
             || path.ends_with("/customers/{id}/erase")

@@ -421,7 +421,7 @@ fn while_another_process_writes_reads_succeed_and_writes_get_503() {
 }
 
 /// All endpoints that take an operation key, in the order of the document.
-const TAKING_KEYS: [&str; 32] = [
+const TAKING_KEYS: [&str; 33] = [
     "POST /changelogs",
     "PATCH /changelogs/{id}",
     "POST /changelogs/{id}/publish",
@@ -447,6 +447,7 @@ const TAKING_KEYS: [&str; 32] = [
     "POST /lanes",
     "PATCH /lanes/{id}",
     "PATCH /links/{id}",
+    "PATCH /link_sources/{id}",
     "PATCH /portal",
     "PUT /synonyms",
     "PATCH /tags/{name}",
@@ -472,6 +473,7 @@ fn all_counts(app: &App) -> Vec<(&'static str, i64)> {
         "comments",
         "held_comments",
         "links",
+        "link_sources",
         "customers",
         "portal_settings",
         "followers",

@@ -106,6 +106,7 @@ const OF_NOBODY: &[(&str, &[&str])] = &[
             "imports.source",
             "imports.state",
             "lanes.kind",
+            "link_sources.kind",
             "links.state",
             "members.role",
             "members.team_mail",
@@ -161,6 +162,7 @@ const OF_NOBODY: &[(&str, &[&str])] = &[
     ("ids of records and placements", &["feature_request_events.details", "outbox.payload"]),
     ("the answer of a mail server to a message that is deleted", &["outbox.answer", "outbox.failure"]),
     ("how somebody else's program names its records", &["imported.external_id", "imported.name", "imports.name"]),
+    ("how the team calls a tracker, and its secret, encrypted", &["link_sources.name", "link_sources.sealed_secret"]),
     ("chosen by the client for a retry", &["operations.operation_key"]),
 ];
 

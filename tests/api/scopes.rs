@@ -127,6 +127,7 @@ fn every_route_with_ids_responds_with_404_to_ids_of_another_workspace() {
             "comments",
             "notes",
             "links",
+            "link_sources",
             "lanes",
             "tracks",
             "changelogs",

@@ -29,6 +29,7 @@ export async function findRecords(service) {
   const { members } = await api("/members");
   const { tags } = await api("/tags?page_size=2");
   const keys = service.run("api-key", "list", "--workspace", "demo");
+  const { link_source: source } = await service.must("demo", "POST", "/link_sources", { link_source: { name: "GitHub", kind: "github", closed_track_id: tracks[1].id } });
   const { export: asked } = await service.must("demo", "POST", "/exports", { export: { without_notes: true } });
   await eventually("the export is done", async () => (await api(`/exports/${asked.id}`)).export.state === "done");
   return {
@@ -45,6 +46,7 @@ export async function findRecords(service) {
     tags: tags.map(({ name }) => encodeURIComponent(name)),
     member: `/admin/members/${members.at(-1).id}`,
     key: `/admin/api-keys/${keys[0].id}`,
+    source: `/admin/link-sources/${source.id}`,
   };
 }
 
@@ -100,6 +102,8 @@ export function adminViews({ records, held }) {
   add("remove a member", `${records.member}/remove`);
   add("keys", "/admin/api-keys");
   add("revoke a key", `${records.key}/revoke`);
+  add("link sources", "/admin/link-sources");
+  add("delete a link source", `${records.source}/delete`);
   add("settings", "/admin/settings");
   add("mail", "/admin/mail");
   add("exports", "/admin/exports");
@@ -126,6 +130,7 @@ export function adminViews({ records, held }) {
   add("tag with an error", sent(`/admin/tags?rename=${records.tags[0]}`, "#tag-name", long("input[type=text]")), error);
   add("invitation with an error", sent("/admin/members", "input[name=email]", (form) => form.locator("input[name=email]").fill("maren")), error);
   add("key with an error", sent("/admin/api-keys", "input[name=name]", async () => {}), error);
+  add("link source with an error", sent("/admin/link-sources", "input[name=name]", async () => {}), error);
   return views;
 }
 
@@ -348,6 +353,20 @@ export async function work({ browser, service, way: { way, options, byKeyboard }
     assert.equal(status, 200, "the key works");
     await team.open("/admin/api-keys");
     assert.doesNotMatch(await page.content(), new RegExp(key), "the key is shown once");
+  });
+
+  await step("connect a tracker", async () => {
+    await team.open("/admin/link-sources");
+    await team.fill("textbox", "Name", `tracker ${way}`);
+    await team.press("button", "Add link source");
+    const [address, secret] = await Promise.all(["Address", "Secret"].map((name) => page.getByRole("textbox", { name, exact: true }).inputValue()));
+    const { status } = await service.send("POST", address, { "Content-Type": "application/json" }, "{}");
+    assert.equal(status, 401, "without a proof");
+    await team.open("/admin/link-sources");
+    assert.doesNotMatch(await page.content(), new RegExp(secret), "the secret is shown once");
+    await team.press("button", `Delete tracker ${way}`);
+    await team.press("button", `Delete tracker ${way}`);
+    assert.match(await page.content(), /The link source was deleted/);
   });
 
   await step("find all of it in the audit", async () => {

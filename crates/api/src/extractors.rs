@@ -278,7 +278,7 @@ fn check_accept(request: &HttpRequest) -> Result<(), ApiError> {
 }
 
 /// Checks that the body is sent as uncompressed JSON in UTF-8. A missing `Content-Type` is accepted.
-fn check_json_content_type(request: &HttpRequest) -> Result<(), ApiError> {
+pub(crate) fn check_json_content_type(request: &HttpRequest) -> Result<(), ApiError> {
     if has_content_coding(request) {
         return Err(ApiError::UnsupportedMediaType);
     }

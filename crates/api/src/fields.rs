@@ -297,6 +297,17 @@ impl Query {
         PageRequest::parse(self.get("page")?, self.get("page_size")?)
     }
 
+    /// Returns the page that `page` and `page_size` request of a list without cursors. `message` says so.
+    ///
+    /// # Errors
+    /// As [`Self::page`], and a `cursor`.
+    pub fn page_without_cursor(&self, message: &'static str) -> Validated<PageRequest> {
+        match self.get("cursor")? {
+            Some(_) => Err(FieldError::new("cursor", FieldProblem::Custom { message })),
+            None => self.page(),
+        }
+    }
+
     /// Returns the page that `page`, `page_size` and `cursor` request.
     ///
     /// # Errors

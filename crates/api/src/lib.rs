@@ -19,6 +19,7 @@ pub mod error;
 pub mod extractors;
 pub mod fields;
 mod files;
+mod hooks;
 pub mod markup;
 pub mod openapi;
 mod pictures;

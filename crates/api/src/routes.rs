@@ -17,13 +17,13 @@ use utoipa::openapi::OpenApi as Document;
 use utoipa::openapi::path::PathItem;
 
 use crate::state::State;
-use crate::{docs, files, unsubscribe, v1, v2};
+use crate::{docs, files, hooks, unsubscribe, v1, v2};
 
 /// The common path of all endpoints that need a key.
 const EXTERNAL: &str = "/api/external";
 
 /// The beginnings of the paths that programs use. Their errors are JSON.
-pub const PROGRAM_PATHS: [&str; 3] = ["/api/", "/blobs/", "/files/"];
+pub const PROGRAM_PATHS: [&str; 4] = ["/api/", "/blobs/", "/files/", "/hooks/"];
 
 /// An operation of the external API.
 pub(crate) struct Operation {
@@ -97,6 +97,11 @@ pub(crate) fn operations() -> Vec<Operation> {
         Manage => v1::lanes::delete,
         Read => v1::lanes::index,
         Manage => v1::lanes::update,
+        Manage => v1::link_sources::create,
+        Manage => v1::link_sources::delete,
+        Manage => v1::link_sources::index,
+        Manage => v1::link_sources::show,
+        Manage => v1::link_sources::update,
         Write => v1::links::create,
         Write => v1::links::delete,
         Read => v1::links::index,
@@ -143,7 +148,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// Endpoints for browsers, without a key. They are not in the OpenAPI document.
+/// Endpoints for browsers and trackers, without a key. They are not in the OpenAPI document.
 fn without_key() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/api/external/openapi.json", Access::Public, docs::document),
@@ -151,6 +156,7 @@ fn without_key() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/api", Access::Public, docs::lead_to_page),
         Endpoint::new(Method::GET, "/blobs/{reference}/{filename}", Access::Anonymous, files::blob),
         Endpoint::new(Method::GET, "/files/{reference}/{filename}", Access::Anonymous, files::file),
+        Endpoint::new(Method::POST, "/hooks/{id}", Access::Anonymous, hooks::receive),
         Endpoint::new(Method::GET, "/unsubscribe/{reference}", Access::Anonymous, unsubscribe::show_page),
         Endpoint::new(Method::POST, "/unsubscribe/{reference}", Access::Anonymous, unsubscribe::submit),
     ]
@@ -265,6 +271,11 @@ mod tests {
             ("POST /api/external/v1/lanes", Access::Key(Scope::Manage)),
             ("PATCH /api/external/v1/lanes/{id}", Access::Key(Scope::Manage)),
             ("DELETE /api/external/v1/lanes/{id}", Access::Key(Scope::Manage)),
+            ("GET /api/external/v1/link_sources", Access::Key(Scope::Manage)),
+            ("POST /api/external/v1/link_sources", Access::Key(Scope::Manage)),
+            ("GET /api/external/v1/link_sources/{id}", Access::Key(Scope::Manage)),
+            ("PATCH /api/external/v1/link_sources/{id}", Access::Key(Scope::Manage)),
+            ("DELETE /api/external/v1/link_sources/{id}", Access::Key(Scope::Manage)),
             ("GET /api/external/v1/portal", Access::Key(Scope::Manage)),
             ("PATCH /api/external/v1/portal", Access::Key(Scope::Manage)),
             ("PUT /api/external/v1/synonyms", Access::Key(Scope::Manage)),
@@ -305,6 +316,7 @@ mod tests {
             ("/api", Access::Public),
             ("/blobs/{reference}/{filename}", Access::Anonymous),
             ("/files/{reference}/{filename}", Access::Anonymous),
+            ("/hooks/{id}", Access::Anonymous),
             ("/unsubscribe/{reference}", Access::Anonymous),
             ("/unsubscribe/{reference}", Access::Anonymous),
         ];

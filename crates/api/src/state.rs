@@ -1,11 +1,15 @@
 //! The dependencies of the handlers.
 
+use std::sync::Arc;
+
 use actix_web::web;
+use roadmap_domain::policy::sealing::Sealer;
 use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::import::uploads::UploadImport;
 use roadmap_domain::usecase::query::Queries;
+use roadmap_domain::usecase::receive_report::ReceiveReport;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_http::HttpDependencies;
 use roadmap_http::overview::OverviewCache;
@@ -24,6 +28,10 @@ pub struct State {
     pub upload: UploadAttachment,
     /// Takes files that are to be imported.
     pub imports: UploadImport,
+    /// Receives the reports of issue trackers.
+    pub reports: ReceiveReport,
+    /// Seals the secrets of link sources.
+    pub sealer: Arc<Sealer>,
     /// Makes pictures for texts from uploaded files.
     pub pictures: AddPicture,
     /// Deletes uploaded files.

@@ -9,6 +9,7 @@ pub(crate) mod exports;
 pub(crate) mod feature_requests;
 pub(crate) mod held_posts;
 pub(crate) mod lanes;
+pub(crate) mod link_sources;
 pub(crate) mod links;
 pub(crate) mod members;
 pub(crate) mod merges;

@@ -12,6 +12,7 @@ pub(crate) mod held_post;
 pub(crate) mod import;
 pub(crate) mod lane;
 pub(crate) mod link;
+pub(crate) mod link_source;
 pub(crate) mod member;
 pub(crate) mod merge;
 pub(crate) mod moves;

@@ -135,6 +135,8 @@ pub enum Conflict {
     TooManyTagged,
     /// The feature request has as many links as it may have.
     TooManyLinks,
+    /// The workspace has as many link sources as it may have.
+    TooManyLinkSources,
     /// An import of the workspace runs, or is being undone.
     ImportRunning,
     /// There is no uploaded file that could be imported.
@@ -168,6 +170,7 @@ impl Conflict {
             Self::NotEditable => "Posts can be edited for 15 minutes, and until the team answers or approves them.",
             Self::TooManyTagged => "Tag has more than 10,000 feature requests.",
             Self::TooManyLinks => "FeatureRequest has at most 20 links.",
+            Self::TooManyLinkSources => "A workspace has at most 20 link sources.",
             Self::ImportRunning => "Import is already running.",
             Self::ImportNotReady => "Import has no file that can be imported.",
             Self::ImportNotDiscardable => "Import cannot be deleted: it has made something, or is running.",
@@ -317,6 +320,8 @@ pub enum Resource {
     ReferenceNote,
     /// A link of a feature request, by id.
     Link,
+    /// A link source, by id.
+    LinkSource,
     /// A changelog, by id.
     Changelog,
     /// A team member, by id or address.
@@ -347,6 +352,7 @@ impl Resource {
             Self::Comment => "Comment",
             Self::ReferenceNote => "ReferenceNote",
             Self::Link => "Link",
+            Self::LinkSource => "LinkSource",
             Self::Changelog => "Changelog",
             Self::Member => "Member",
             Self::SignIn => "SignIn",

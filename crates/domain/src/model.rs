@@ -24,6 +24,7 @@ pub mod html;
 pub mod id;
 pub mod import;
 pub mod link;
+pub mod link_source;
 pub mod localized;
 pub mod mail;
 pub mod markdown;

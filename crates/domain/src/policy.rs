@@ -4,6 +4,7 @@ pub mod contrast;
 pub mod erasing;
 pub mod idempotency;
 pub mod import_tracks;
+pub mod issue_reports;
 pub mod links;
 pub mod mail_limits;
 pub mod mail_requests;

@@ -42,6 +42,7 @@ mod blobs;
 mod directory;
 mod environment;
 mod jobs;
+mod link_sources;
 mod mail;
 mod maintenance;
 mod missed_searches;
@@ -62,6 +63,7 @@ pub use environment::{
     OperationLocks, PoolStatus, Random, RetryPause,
 };
 pub use jobs::{ImportInspector, JobReader, JobWrites};
+pub use link_sources::{LinkSourceReader, LinkSourceWrites};
 pub use mail::{MailReader, Mailer, OutboxQueue};
 pub use maintenance::Maintenance;
 pub use missed_searches::{MissedSearchLog, MissedSearchStore};

@@ -24,6 +24,8 @@ pub enum HttpError {
     ConflictingForwarding,
     /// No such path.
     NotFound,
+    /// The request of a program without a key is not proved by a signature, or not for anything that is known.
+    NotProved,
     /// The request was made by a page of another origin than the workspace's.
     ForeignOrigin,
     /// The caller is known, but may not do this.
@@ -226,6 +228,7 @@ impl HttpError {
             Self::MalformedHost => fixed(StatusCode::BAD_REQUEST, "Host is not valid"),
             Self::ConflictingForwarding => fixed(StatusCode::BAD_REQUEST, "Forwarded and X-Forwarded-* do not agree"),
             Self::NotFound => fixed(StatusCode::NOT_FOUND, "Not found"),
+            Self::NotProved => fixed(StatusCode::UNAUTHORIZED, "Signature is not valid"),
             Self::ForeignOrigin => fixed(StatusCode::FORBIDDEN, "The form was sent by a page of another origin"),
             Self::Forbidden => fixed(StatusCode::FORBIDDEN, "Forbidden"),
             Self::MethodNotAllowed(_) => fixed(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"),
@@ -299,7 +302,7 @@ impl ResponseError for HttpError {
             tracing::error!(status = status.as_u16(), cause = %self.chain(), "request failed");
         }
         let mut response = HttpResponseBuilder::new(status);
-        if status == StatusCode::UNAUTHORIZED {
+        if matches!(self, Self::Domain(RoadmapError::Unauthenticated)) {
             // RFC 9110 section 15.5.2. The key is also accepted in `X-Api-Key`.
             response.insert_header((WWW_AUTHENTICATE, "Bearer realm=\"roadmap\""));
         }

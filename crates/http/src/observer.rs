@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use actix_web::http::{Method, StatusCode};
+use roadmap_domain::model::link::Tracker;
 use roadmap_domain::usecase::authenticate::Rejection;
 
 /// A completed request.
@@ -75,6 +76,32 @@ impl ToolOutcome {
     }
 }
 
+/// What became of a report of an issue tracker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportOutcome {
+    /// Something was changed.
+    Applied,
+    /// It says nothing about a link, or nothing new.
+    Ignored,
+    /// It was not proved.
+    Refused,
+}
+
+impl ReportOutcome {
+    /// All outcomes.
+    pub const ALL: [Self; 3] = [Self::Applied, Self::Ignored, Self::Refused];
+
+    /// Returns the name that operators see.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Ignored => "ignored",
+            Self::Refused => "refused",
+        }
+    }
+}
+
 /// Receives the outcome of requests, for metrics. Implementations must not block.
 pub trait Observer: Send + Sync {
     /// Records a completed request.
@@ -94,6 +121,9 @@ pub trait Observer: Send + Sync {
 
     /// Records a call of a tool.
     fn tool_called(&self, tool: &'static str, outcome: ToolOutcome, duration: Duration);
+
+    /// Records a report of an issue tracker. What is refused is of no tracker.
+    fn report_received(&self, tracker: Option<Tracker>, outcome: ReportOutcome);
 
     /// Records a message of an MCP client that was answered with a protocol error.
     fn mcp_rejected(&self, cause: &'static str);
@@ -115,6 +145,8 @@ impl Observer for NoopObserver {
     fn honeypot_filled(&self) {}
 
     fn tool_called(&self, _: &'static str, _: ToolOutcome, _: Duration) {}
+
+    fn report_received(&self, _: Option<Tracker>, _: ReportOutcome) {}
 
     fn mcp_rejected(&self, _: &'static str) {}
 }

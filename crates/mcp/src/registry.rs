@@ -59,19 +59,24 @@ const ADDITIVE: [&str; 1] = ["subscribe"];
 /// Operations without DELETE that cannot be undone either. A new name of a tag may be that of another one.
 const IRREVERSIBLE: [&str; 2] = ["mergeCustomer", "updateTag"];
 
-/// Operations that are no tools: the data of people, and files full of them, do not become part of a conversation.
-const NO_TOOLS: [&str; 11] = [
+/// Operations that are no tools: the data of people, files full of them, and secrets do not become part of a conversation.
+const NO_TOOLS: [&str; 16] = [
     "createExport",
     "createImport",
+    "createLinkSource",
     "deleteImport",
+    "deleteLinkSource",
     "eraseCustomer",
     "exportCustomer",
     "listExports",
     "listImports",
+    "listLinkSources",
     "runImport",
     "showExport",
     "showImport",
+    "showLinkSource",
     "undoImport",
+    "updateLinkSource",
 ];
 
 /// Levels of objects that the output schema of a reading tool describes. That of a writing tool names only what it

@@ -26,6 +26,8 @@ pub(crate) enum WorkspaceLock {
     Imports,
     /// The units that begin or end exports.
     Exports,
+    /// The units that change link sources, or apply what they report.
+    LinkSources,
     /// Whoever counts searches that found nothing, which is not a unit.
     MissedSearches,
 }
@@ -40,6 +42,7 @@ impl WorkspaceLock {
             Self::Tags => "\0tags",
             Self::Imports => "\0imports",
             Self::Exports => "\0exports",
+            Self::LinkSources => "\0link_sources",
             Self::MissedSearches => "\0missed_searches",
         }
     }

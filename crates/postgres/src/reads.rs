@@ -11,6 +11,7 @@ mod customers;
 mod directory;
 mod inbox;
 mod jobs;
+mod link_sources;
 mod links;
 mod listing;
 mod mail;

@@ -12,8 +12,8 @@ use roadmap_store::rows::{CustomerNameRow, LinkRow, SummaryRow};
 use uuid::Uuid;
 
 use crate::schema::{
-    api_keys, attachments, audit_entries, feature_requests, lanes, members, portal_settings, sign_ins, tracks,
-    vote_tallies,
+    api_keys, attachments, audit_entries, feature_requests, lanes, link_sources, members, portal_settings, sign_ins,
+    tracks, vote_tallies,
 };
 use crate::statement::{placed, resolved, statement, summary};
 

@@ -162,6 +162,23 @@ diesel::table! {
         state -> Nullable<Text>,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
+        reported_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    link_sources (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        name -> Text,
+        kind -> Text,
+        sealed_secret -> Text,
+        closed_track_id -> Nullable<Uuid>,
+        notify_all_voters -> Bool,
+        enabled -> Bool,
+        last_received_at -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
     }
 }
 

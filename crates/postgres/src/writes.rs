@@ -9,6 +9,7 @@ mod held_posts;
 pub(crate) mod import_runs;
 mod imports;
 pub(crate) mod jobs;
+mod link_sources;
 mod links;
 mod merges;
 mod moderation;

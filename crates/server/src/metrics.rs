@@ -21,13 +21,14 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use roadmap_domain::error::{Budget, ErrorChain, MailBudget};
+use roadmap_domain::model::link::Tracker;
 use roadmap_domain::model::mail::OutboxDepth;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Clock, ConnectionPools, OutboxQueue, PoolStatus};
 use roadmap_domain::usecase::authenticate::Rejection;
 use roadmap_http::detached::DetachedTasks;
 use roadmap_http::error::{BODY_MEMORY, MARKUP_THREADS, WORKSPACE_SIGN_INS};
-use roadmap_http::observer::{CompletedRequest, Observer, SignInStep, ToolOutcome};
+use roadmap_http::observer::{CompletedRequest, Observer, ReportOutcome, SignInStep, ToolOutcome};
 
 /// The media type of the response (OpenMetrics 1.0).
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -75,6 +76,12 @@ struct ToolCallLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReportLabels {
+    kind: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct PoolLabels {
     pool: &'static str,
 }
@@ -102,6 +109,7 @@ pub(crate) struct Metrics {
     tool_calls: Family<ToolCallLabels, Counter>,
     tool_durations: Family<ToolLabels, Histogram>,
     mcp_rejections: Family<CauseLabels, Counter>,
+    link_reports: Family<ReportLabels, Counter>,
     registry: Registry,
 }
 
@@ -128,6 +136,15 @@ impl Metrics {
         let tool_calls = Family::<ToolCallLabels, Counter>::default();
         let tool_durations = Family::<ToolLabels, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
         let mcp_rejections = Family::<CauseLabels, Counter>::default();
+        let link_reports = Family::<ReportLabels, Counter>::default();
+        for outcome in ReportOutcome::ALL {
+            let kinds = Tracker::ALL.map(Tracker::name).into_iter();
+            // What is refused is of no known kind.
+            let kinds: Vec<_> = if outcome == ReportOutcome::Refused { vec!["unknown"] } else { kinds.collect() };
+            for kind in kinds {
+                drop(link_reports.get_or_create(&ReportLabels { kind, outcome: outcome.name() }));
+            }
+        }
         let start = Gauge::<f64, AtomicU64>::default();
         start.set(seconds(started.millis()));
         let mut registry = Registry::default();
@@ -158,6 +175,8 @@ impl Metrics {
         registry.register_with_unit("roadmap_mcp_call_duration", help, Unit::Seconds, tool_durations.clone());
         let help = "Messages of MCP clients that were answered with a protocol error, by cause";
         registry.register("roadmap_mcp_rejected", help, mcp_rejections.clone());
+        let help = "Reports of issue trackers, by the kind of the link source and by outcome";
+        registry.register("roadmap_link_reports", help, link_reports.clone());
         Self {
             requests,
             durations,
@@ -169,6 +188,7 @@ impl Metrics {
             tool_calls,
             tool_durations,
             mcp_rejections,
+            link_reports,
             registry,
         }
     }
@@ -204,6 +224,11 @@ impl Observer for Metrics {
     fn tool_called(&self, tool: &'static str, outcome: ToolOutcome, duration: Duration) {
         self.tool_calls.get_or_create(&ToolCallLabels { tool, outcome: outcome.name() }).inc();
         self.tool_durations.get_or_create(&ToolLabels { tool }).observe(duration.as_secs_f64());
+    }
+
+    fn report_received(&self, tracker: Option<Tracker>, outcome: ReportOutcome) {
+        let (kind, outcome) = (tracker.map_or("unknown", Tracker::name), outcome.name());
+        self.link_reports.get_or_create(&ReportLabels { kind, outcome }).inc();
     }
 
     fn mcp_rejected(&self, cause: &'static str) {

@@ -1,10 +1,12 @@
-//! The secret that signs references: a setting, or a file that is generated at the first start.
+//! The secret that signs references and seals stored secrets: a setting, or a file that is generated at the first start.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
+use roadmap_domain::policy::sealing::Sealer;
 use roadmap_domain::policy::signed_reference::{ReferenceSigner, Secret};
 use roadmap_domain::ports::Random;
 use tempfile::NamedTempFile;
@@ -50,17 +52,9 @@ pub(crate) fn is_lost(settings: &Settings) -> bool {
 
 /// Fails if a secret is guessable, because anyone could then forge references. Creates no files.
 pub(crate) fn refuse_guessable(settings: &Settings) -> anyhow::Result<()> {
-    let from_file = || -> anyhow::Result<Option<Secret>> {
-        let Database::File(_) = settings.database else { return Ok(None) };
-        let path = settings.data_dir.join(FILE);
-        let failed = || format!("the secret in {} cannot be read or created", path.display());
-        let content = read_if_present(&path).with_context(failed)?;
-        let parsed = content.map(|text| Secret::parse(&format!("the content of {}", path.display()), &text));
-        Ok(parsed.transpose()?)
-    };
     let (place, current) = match &settings.secret {
         Some(secret) => ("the setting secret".to_owned(), Some(secret.clone())),
-        None => (format!("the secret in {}", settings.data_dir.join(FILE).display()), from_file()?),
+        None => (format!("the secret in {}", settings.data_dir.join(FILE).display()), existing(settings)?),
     };
     if current.is_some_and(|secret| secret.is_guessable()) {
         bail!("{place} cannot be used: {GUESSABLE_MESSAGE}: {REPLACE_HINT}");
@@ -74,6 +68,19 @@ pub(crate) fn refuse_guessable(settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Returns the secret of the service, if there is one. Creates none.
+pub(crate) fn existing(settings: &Settings) -> anyhow::Result<Option<Secret>> {
+    if settings.secret.is_some() {
+        return Ok(settings.secret.clone());
+    }
+    let Database::File(_) = settings.database else { return Ok(None) };
+    let path = settings.data_dir.join(FILE);
+    let failed = || format!("the secret in {} cannot be read or created", path.display());
+    let content = read_if_present(&path).with_context(failed)?;
+    let parsed = content.map(|text| Secret::parse(&format!("the content of {}", path.display()), &text));
+    Ok(parsed.transpose()?)
+}
+
 /// Whether one of the previous secrets is guessable.
 pub(crate) fn has_guessable_previous(settings: &Settings) -> bool {
     settings.previous_secrets.iter().any(Secret::is_guessable)
@@ -81,8 +88,18 @@ pub(crate) fn has_guessable_previous(settings: &Settings) -> bool {
 
 /// Creates the signer of references.
 pub(crate) fn references(settings: &Settings) -> anyhow::Result<ReferenceSigner> {
-    let current = match (&settings.secret, &settings.database) {
-        (Some(secret), _) => secret.clone(),
+    Ok(ReferenceSigner::new(current(settings)?, settings.previous_secrets.clone()))
+}
+
+/// Creates the sealer of secrets that are stored.
+pub(crate) fn sealer(settings: &Settings) -> anyhow::Result<Sealer> {
+    Ok(Sealer::new(&current(settings)?, &settings.previous_secrets, Arc::new(SystemRandom)))
+}
+
+/// Returns the secret of the service.
+fn current(settings: &Settings) -> anyhow::Result<Secret> {
+    match (&settings.secret, &settings.database) {
+        (Some(secret), _) => Ok(secret.clone()),
         // Processes that share a database must share the secret, but may have different data folders.
         (None, Database::Server(_)) => bail!(
             "the setting secret is required with a database server, because all processes must share it: \
@@ -94,10 +111,9 @@ pub(crate) fn references(settings: &Settings) -> anyhow::Result<ReferenceSigner>
             if is_lost {
                 tracing::warn!("{LOST_MESSAGE}: {LOST_HINT}");
             }
-            secret
+            Ok(secret)
         }
-    };
-    Ok(ReferenceSigner::new(current, settings.previous_secrets.clone()))
+    }
 }
 
 /// Loads the secret from the folder's file, which is created if it does not exist.

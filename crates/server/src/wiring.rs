@@ -10,6 +10,7 @@ use roadmap_api::markup::MarkupPool;
 use roadmap_blobs::{LocalBlobs, S3Blobs};
 use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
+use roadmap_domain::policy::sealing::Sealer;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{
     Blobs, Clock, ConnectionPools, Health, IdGenerator, ImportInspector, MailReader, Mailer, Maintenance,
@@ -30,6 +31,7 @@ use roadmap_domain::usecase::purge_jobs::PurgeJobs;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
 use roadmap_domain::usecase::purge_removed_texts::PurgeRemovedTexts;
 use roadmap_domain::usecase::query::{Queries, QueryPorts};
+use roadmap_domain::usecase::receive_report::ReceiveReport;
 use roadmap_domain::usecase::reindex_search::ReindexSearch;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::SweepAttachments;
@@ -99,6 +101,8 @@ pub(crate) struct HttpOptions<'a> {
     pub(crate) blobs: &'a Arc<dyn Blobs>,
     /// Signs references.
     pub(crate) references: &'a Arc<ReferenceSigner>,
+    /// Seals secrets that are stored.
+    pub(crate) sealer: &'a Arc<Sealer>,
     /// Observes requests, for metrics.
     pub(crate) observer: Arc<dyn Observer>,
     /// Runs writes, which continue when their client disconnects.
@@ -273,6 +277,7 @@ impl Application {
             let cache = configuration_cache.clone();
             let configuration = Arc::new(CachedConfiguration { reader: reader.clone(), cache });
             let (blobs, clock) = (blobs.clone(), self.clock.clone());
+            let reports = ReceiveReport::new(reader.clone(), executor.clone(), options.sealer.clone(), clock.clone());
             let imports = UploadImport::new(
                 upload.clone(),
                 inspector.clone(),
@@ -316,6 +321,8 @@ impl Application {
                 queries: queries.clone(),
                 upload: upload.clone(),
                 imports: imports.clone(),
+                reports,
+                sealer: options.sealer.clone(),
                 pictures: pictures.clone(),
                 delete_attachment: DeleteAttachment::new(blobs, self.budgets.clone()),
                 overviews: overviews.clone(),
@@ -326,6 +333,7 @@ impl Application {
                 executor: executor.clone(),
                 queries,
                 random: Arc::new(SystemRandom),
+                sealer: options.sealer.clone(),
                 upload: upload.clone(),
                 imports,
                 pictures,

@@ -11,6 +11,7 @@ pub(crate) mod customers;
 mod directory;
 pub(crate) mod inbox;
 mod jobs;
+pub(crate) mod link_sources;
 pub(crate) mod links;
 mod listing;
 mod mail;

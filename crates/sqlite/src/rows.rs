@@ -12,7 +12,8 @@ use roadmap_store::rows::{MemberRow, SummaryRow};
 
 use crate::errors::SqlError;
 use crate::schema::{
-    api_keys, attachments, audit_entries, feature_requests, lanes, members, sign_ins, tracks, vote_tallies,
+    api_keys, attachments, audit_entries, feature_requests, lanes, link_sources, members, sign_ins, tracks,
+    vote_tallies,
 };
 
 roadmap_store::declare_columns!();

@@ -211,6 +211,23 @@ table! {
         state -> Nullable<Text>,
         created_at -> BigInt,
         updated_at -> BigInt,
+        reported_at -> Nullable<BigInt>,
+    }
+}
+
+table! {
+    link_sources (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        name -> Text,
+        kind -> Text,
+        sealed_secret -> Text,
+        closed_track_id -> Nullable<Binary>,
+        notify_all_voters -> Bool,
+        enabled -> Bool,
+        last_received_at -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
     }
 }
 

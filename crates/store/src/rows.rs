@@ -27,7 +27,7 @@ pub use imports::{
     ImportRow, ImportedRow, MadeChangelogRow, MadeRow, import, imported_record, made_changelog, made_request,
 };
 pub use jobs::{ExportRow, JobFileRow, job_file};
-pub use links::IssueLinkRow;
+pub use links::{IssueLinkRow, LinkSourceRow, sealed_link_source};
 pub use outbox::{
     HeldMessageRow, MailFailureRow, MailStatusRow, MessageRow, MessageStateRow, OutboxDepthRow, leased_messages,
 };
@@ -103,6 +103,22 @@ macro_rules! declare_columns {
                 api_keys::revoked_at,
                 api_keys::last_used_at,
                 api_keys::made_by,
+            )
+        }
+
+        /// The columns of `LinkSourceRow`.
+        #[diesel::dsl::auto_type]
+        pub(crate) fn link_source_columns() -> _ {
+            (
+                link_sources::id,
+                link_sources::name,
+                link_sources::kind,
+                link_sources::closed_track_id,
+                link_sources::notify_all_voters,
+                link_sources::enabled,
+                link_sources::last_received_at,
+                link_sources::created_at,
+                link_sources::updated_at,
             )
         }
 

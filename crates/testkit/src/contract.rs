@@ -41,6 +41,7 @@ pub mod customers;
 pub mod import_runs;
 pub mod imports;
 pub mod jobs;
+pub mod link_sources;
 pub mod links;
 pub mod mail;
 pub mod members;
@@ -86,6 +87,7 @@ macro_rules! contract_tests {
         $crate::import_runs!($subject);
         $crate::imports!($subject);
         $crate::jobs!($subject);
+        $crate::link_sources!($subject);
         $crate::links!($subject);
         $crate::mail!($subject);
         $crate::members!($subject);

@@ -13,6 +13,7 @@ pub(crate) mod exports;
 pub(crate) mod image_field;
 pub(crate) mod imports;
 pub(crate) mod inbox;
+pub(crate) mod link_sources;
 pub(crate) mod mail;
 pub(crate) mod members;
 pub(crate) mod merge;
@@ -57,6 +58,8 @@ pub(crate) enum Entry {
     Tracks,
     Members,
     ApiKeys,
+    /// Trackers that report issues.
+    LinkSources,
     Settings,
     Import,
     Exports,
@@ -74,6 +77,7 @@ impl Entry {
             | Self::Tags
             | Self::Tracks
             | Self::ApiKeys
+            | Self::LinkSources
             | Self::Import
             | Self::Exports
             | Self::Audit => false,
@@ -81,7 +85,7 @@ impl Entry {
     }
 
     /// All pages in their order.
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Inbox,
         Self::Overview,
         Self::Changelogs,
@@ -90,6 +94,7 @@ impl Entry {
         Self::Tracks,
         Self::Members,
         Self::ApiKeys,
+        Self::LinkSources,
         Self::Settings,
         Self::Import,
         Self::Exports,
@@ -108,6 +113,7 @@ impl Entry {
             Self::Tracks => ("/admin/tracks", "admin-tracks"),
             Self::Members => ("/admin/members", "admin-members"),
             Self::ApiKeys => ("/admin/api-keys", "admin-api-keys"),
+            Self::LinkSources => ("/admin/link-sources", "admin-link-sources"),
             Self::Settings => ("/admin/settings", "admin-settings"),
             Self::Import => ("/admin/imports", "admin-import"),
             Self::Exports => ("/admin/exports", "admin-exports"),
@@ -123,6 +129,7 @@ impl Entry {
             Self::Tracks
             | Self::Members
             | Self::ApiKeys
+            | Self::LinkSources
             | Self::Settings
             | Self::Import
             | Self::Exports
@@ -207,7 +214,7 @@ mod tests {
 
     #[test]
     fn only_admins_have_the_pages_of_admins_in_their_navigation() {
-        for (role, pages) in [(Role::Admin, 13), (Role::Member, 5)] {
+        for (role, pages) in [(Role::Admin, 14), (Role::Member, 5)] {
             let member = Member {
                 id: MemberId::new(Uuid::from_u128(1)),
                 email: EmailAddress::parse("email", "ann@example.com").unwrap(),

@@ -40,7 +40,7 @@ pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
     [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
 
 /// What an action of the team has done, with the key of its sentence about `$count`.
-const TEAM: [(&str, &str); 72] = [
+const TEAM: [(&str, &str); 74] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
     ("untagged", "done-untagged"),
@@ -106,6 +106,8 @@ const TEAM: [(&str, &str); 72] = [
     ("member-removed", "done-member-removed"),
     ("key-created-before", "done-key-created-before"),
     ("key-revoked", "done-key-revoked"),
+    ("link-source-added-before", "done-link-source-added-before"),
+    ("link-source-deleted", "done-link-source-deleted"),
     ("settings-saved", "done-settings-saved"),
     ("import-discarded", "done-import-discarded"),
     ("import-previewed", "done-import-previewed"),

@@ -13,9 +13,9 @@ use roadmap_http::routing::{Access, Endpoint, register};
 
 use crate::actions::signed_out;
 use crate::admin::{
-    api_keys, audit, customer_texts, customers, delete_request, edit_request, erasing, exports, imports, inbox, mail,
-    members, merge, new_request, overview, record_vote, settings, shortcuts, tags, team_changelogs, team_comment,
-    team_request, tracks, voters,
+    api_keys, audit, customer_texts, customers, delete_request, edit_request, erasing, exports, imports, inbox,
+    link_sources, mail, members, merge, new_request, overview, record_vote, settings, shortcuts, tags, team_changelogs,
+    team_comment, team_request, tracks, voters,
 };
 use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
@@ -216,6 +216,10 @@ fn pages() -> Vec<Endpoint> {
         post("/admin/api-keys/{id}/rotate", FreshAdmin, api_keys::rotate),
         get("/admin/api-keys/{id}/revoke", Admin, api_keys::ask_revoke),
         post("/admin/api-keys/{id}/revoke", FreshAdmin, api_keys::revoke),
+        get("/admin/link-sources", Admin, link_sources::show),
+        post("/admin/link-sources", FreshAdmin, link_sources::create),
+        get("/admin/link-sources/{id}/delete", Admin, link_sources::ask_delete),
+        post("/admin/link-sources/{id}/delete", FreshAdmin, link_sources::delete),
         get("/admin/imports", Admin, imports::show),
         upload("/admin/imports", FreshAdmin, imports::upload),
         get("/admin/imports/{id}", Admin, imports::show_one),

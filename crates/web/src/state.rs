@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::web;
+use roadmap_domain::policy::sealing::Sealer;
 use roadmap_domain::ports::{PreviewRenderer, Random};
 use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::executor::Executor;
@@ -24,6 +25,8 @@ pub struct State {
     pub queries: Queries,
     /// Generates the secrets of cookies.
     pub random: Arc<dyn Random>,
+    /// Seals the secrets of link sources.
+    pub sealer: Arc<Sealer>,
     /// Stores images.
     pub upload: UploadAttachment,
     /// Takes files that are to be imported.

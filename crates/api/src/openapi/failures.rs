@@ -79,6 +79,13 @@ fn all_failures() -> Vec<Failure> {
         unknown("UnknownComment", "The comment does not exist.", Resource::Comment),
         unknown("UnknownReferenceNote", "The private note does not exist.", Resource::ReferenceNote),
         unknown("UnknownLink", "The link does not exist.", Resource::Link),
+        unknown("UnknownLinkSource", "The link source does not exist.", Resource::LinkSource),
+        failure(
+            "UnknownLinkSourceOrTrack",
+            "The link source or the track does not exist.",
+            &[missing(Resource::LinkSource), missing(Resource::Track)],
+        ),
+        failure("TooManyLinkSources", "The workspace has 20 link sources.", &[conflict(Conflict::TooManyLinkSources)]),
         unknown("UnknownTrack", "The track does not exist.", Resource::Track),
         unknown("UnknownLane", "The lane does not exist.", Resource::Lane),
         unknown("UnknownTag", "No feature request has the tag.", Resource::Tag),
@@ -351,6 +358,12 @@ failures! {
     LinkErrors => ["UnknownLink"];
     /// Errors of adding a link.
     AddLinkErrors => ["UnknownFeatureRequest", "OperationInProgressOrTooManyLinks"];
+    /// Errors of requests that name a link source.
+    LinkSourceErrors => ["UnknownLinkSource"];
+    /// Errors of adding a link source.
+    AddLinkSourceErrors => ["UnknownTrack", "TooManyLinkSources"];
+    /// Errors of changing a link source.
+    UpdateLinkSourceErrors => ["UnknownLinkSourceOrTrack"];
     /// Errors of requests that name a customer.
     CustomerErrors => ["UnknownCustomer"];
     /// Errors of erasing a customer.

@@ -12,7 +12,7 @@ use roadmap_domain::model::customer::CustomerQuery;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{Description, Sort, Tag, Title};
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::link::{LinkState, LinkUrl};
+use roadmap_domain::model::link::{LinkState, LinkUrl, Tracker};
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::person::{ErasedTexts, ErasedVotes};
@@ -368,6 +368,42 @@ pub(crate) fn link_state() -> Object {
 fn link_state_schema(what: &str) -> Object {
     let names = [LinkState::Open, LinkState::Closed].map(LinkState::name).join("|");
     optional(string(optional_value_pattern(&names), &format!("`open` or `closed`. {what}")), Type::String).build()
+}
+
+pub(crate) fn link_source_kind() -> Object {
+    let names = Tracker::ALL.map(Tracker::name);
+    let pattern = format!("^[{SPACE}]*({})[{SPACE}]*$", names.join("|"));
+    string(pattern, &format!("The tracker: one of {}.", names.join(", "))).build()
+}
+
+pub(crate) fn closed_track() -> Object {
+    optional_id("The id of the track to which feature requests move whose issues are done. Null or blank: none moves.")
+}
+
+pub(crate) fn notify_closed() -> Object {
+    flag("Whether such a move notifies the subscribed customers.")
+}
+
+pub(crate) fn new_link_source_enabled() -> Object {
+    flag("Whether reports are taken. They are unless this is false.")
+}
+
+pub(crate) fn link_source_enabled() -> Object {
+    flag("Whether reports are taken.")
+}
+
+pub(crate) fn new_link_source_secret() -> Object {
+    link_source_secret_schema("Without it, one is made.")
+}
+
+pub(crate) fn link_source_secret() -> Object {
+    link_source_secret_schema("Null or blank: it stays.")
+}
+
+fn link_source_secret_schema(what: &str) -> Object {
+    let what = format!("What the tracker proves its reports with, 16 to 255 characters. {what}");
+    let pattern = format!(r"^([{SPACE}]*|[^\u0000-\u001f\u007f-\u009f]{{16,255}})$");
+    optional(string(pattern, &what), Type::String).build()
 }
 
 fn web_address(max: usize) -> Object {

@@ -1,11 +1,11 @@
 //! `GET` and `POST /exports`, `GET /exports/{id}`.
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use roadmap_domain::error::{FieldError, FieldProblem, Validated};
+use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::export::ExportOptions;
 use roadmap_domain::model::export::run::ExportRun;
 use roadmap_domain::model::id::{ExportId, WorkspaceId};
-use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::usecase::export_jobs::RequestExport;
 use roadmap_domain::usecase::query::exports::{ListExports, ListedExport, ShowExport};
 use roadmap_domain::usecase::query::files::LocateJobFile;
@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use super::execute_operation;
 use crate::error::ApiError;
 use crate::extractors::{ReadRequest, WriteRequest, record_id};
-use crate::fields::{Object, Query};
+use crate::fields::Object;
 use crate::openapi::failures::{BodyErrors, CommonErrors, ExportErrors, QueryErrors, RequestExportErrors};
 use crate::openapi::fields as described;
 use crate::state::State;
@@ -95,7 +95,8 @@ pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Resu
     )
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
-    let page = page(&input.query)?;
+    // There are few exports: one at a time, each for a day.
+    let page = input.query.page_without_cursor("cursor cannot be given for exports")?;
     let Listing { items, request, total } = state.queries.run(input.workspace, &ListExports { page }).await?;
     let mut located = Vec::with_capacity(items.len());
     for export in items {
@@ -139,15 +140,6 @@ async fn download_url(
 ) -> Result<Option<String>, ApiError> {
     let Some(file) = &export.file else { return Ok(None) };
     Ok(Some(state.queries.run(workspace, &LocateJobFile { file, links }).await?))
-}
-
-/// Parses the page. There are few exports: one at a time, each for a day.
-fn page(query: &Query) -> Validated<PageRequest> {
-    if query.get("cursor")?.is_some() {
-        let message = "cursor cannot be given for exports";
-        return Err(FieldError::new("cursor", FieldProblem::Custom { message }));
-    }
-    query.page()
 }
 
 fn options(body: Body) -> Validated<ExportOptions> {

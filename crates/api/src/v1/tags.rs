@@ -1,9 +1,8 @@
 //! `GET /tags`, `PATCH` and `DELETE /tags/{name}`: the tags of all feature requests.
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use roadmap_domain::error::{FieldError, FieldProblem, Validated};
+use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::feature_request::Tag;
-use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::tag::TagQuery;
 use roadmap_domain::usecase::change_tag::{DeleteTag, RenameTag, TagRenamed};
 use roadmap_domain::usecase::query::tags::ListTags;
@@ -14,7 +13,7 @@ use utoipa::ToSchema;
 use super::{execute_deletion, execute_operation};
 use crate::error::ApiError;
 use crate::extractors::{DeleteRequest, ReadRequest, WriteRequest, tag_name};
-use crate::fields::{Object, Query};
+use crate::fields::Object;
 use crate::openapi::failures::{
     BodyErrors, CommonErrors, DeleteErrors, DeleteTagErrors, QueryErrors, RecordBudgetErrors, RenameTagErrors,
 };
@@ -59,7 +58,8 @@ struct TagChange {
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let query = TagQuery::parse("query", input.query.get("query")?)?;
-    let page = page(&input.query)?;
+    // The order changes with every edit of tags while a client reads the pages, so that no cursor could keep its promise.
+    let page = input.query.page_without_cursor("cursor cannot be given for tags")?;
     let tags = state.queries.run(input.workspace, &ListTags { query, page }).await?;
     Ok(wire::ok(&wire::tag::listed(&tags)))
 }
@@ -113,15 +113,6 @@ pub(crate) async fn delete(
 ) -> Result<HttpResponse, ApiError> {
     execute_deletion(&state, input, DeleteTag { tag: tag_name(&request) }).await?;
     Ok(wire::no_content())
-}
-
-/// The order changes with every edit of tags while a client reads the pages, so that no cursor could keep its promise.
-fn page(query: &Query) -> Validated<PageRequest> {
-    if query.get("cursor")?.is_some() {
-        let message = "cursor cannot be given for tags";
-        return Err(FieldError::new("cursor", FieldProblem::Custom { message }));
-    }
-    query.page()
 }
 
 fn name(body: Body) -> Validated<Tag> {

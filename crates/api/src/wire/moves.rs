@@ -50,7 +50,7 @@ pub(crate) struct Fields<'a> {
 pub(crate) struct Mover<'a> {
     #[schema(value_type = MoverKind)]
     kind: &'static str,
-    /// The name of the member, the key or the operator.
+    /// The name of the member, the key, the operator or the link source.
     name: &'a str,
 }
 
@@ -62,13 +62,15 @@ enum MoverKind {
     Member,
     ApiKey,
     Operator,
+    Service,
 }
 
 fn fields<'a>(event: &'a Event, Move { from, to, comment }: &'a Move) -> Fields<'a> {
     let kind = match event.actor.kind {
-        kind @ (ActorKind::Member | ActorKind::ApiKey | ActorKind::Operator) => kind,
-        // Customers do not move feature requests, and the service does so only for its operator.
-        ActorKind::Customer | ActorKind::Service => ActorKind::Operator,
+        // The service moves for a link source.
+        kind @ (ActorKind::Member | ActorKind::ApiKey | ActorKind::Operator | ActorKind::Service) => kind,
+        // Customers do not move feature requests.
+        ActorKind::Customer => ActorKind::Operator,
     };
     Fields {
         id: event.id.to_string(),

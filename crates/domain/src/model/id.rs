@@ -68,6 +68,8 @@ ids! {
     CommentId,
     /// ID of a link of a feature request.
     LinkId,
+    /// ID of a link source: of a tracker that reports issues.
+    LinkSourceId,
     /// ID of a changelog.
     ChangelogId,
     /// ID of an attachment.

@@ -15,13 +15,42 @@ use crate::model::timestamp::Timestamp;
 /// The host of Linear, whose paths alone say too little.
 const LINEAR: &str = "linear.app";
 
-/// The kind of the tracker that a link leads to, by the path of its URL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LinkKind {
+/// An issue tracker whose URLs are known, on any host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Tracker {
     Github,
     Gitlab,
     Jira,
     Linear,
+}
+
+impl Tracker {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Github, Self::Gitlab, Self::Jira, Self::Linear];
+
+    /// Returns the name that is stored and that the API uses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Github => "github",
+            Self::Gitlab => "gitlab",
+            Self::Jira => "jira",
+            Self::Linear => "linear",
+        }
+    }
+
+    /// Returns the tracker with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tracker| tracker.name() == name)
+    }
+}
+
+/// What a link leads to, by the path of its URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkKind {
+    /// An issue of a tracker.
+    Tracker(Tracker),
     /// Anything else.
     Other,
 }
@@ -31,10 +60,7 @@ impl LinkKind {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Github => "github",
-            Self::Gitlab => "gitlab",
-            Self::Jira => "jira",
-            Self::Linear => "linear",
+            Self::Tracker(tracker) => tracker.name(),
             Self::Other => "other",
         }
     }
@@ -84,13 +110,14 @@ impl Issue {
         URL_SAFE_NO_PAD.encode(Sha256::digest(format!("{}\n{}", self.kind.name(), self.identity)))
     }
 
-    /// Creates the issue of a known kind. The end of its name says most.
-    fn known(kind: LinkKind, host: &str, path: &str, name: &str) -> Self {
+    /// Creates the issue of a tracker. The end of its name says most.
+    fn known(tracker: Tracker, host: &str, path: &str, name: &str) -> Self {
         let name = match name.len().checked_sub(Self::MAX_NAME) {
             None | Some(0) => name.to_owned(),
             // Hosts and paths of URLs are ASCII.
             Some(surplus) => format!("…{}", name.get(surplus + 1..).unwrap_or(name)),
         };
+        let kind = LinkKind::Tracker(tracker);
         Self { kind, name, identity: format!("{host}/{path}").to_lowercase() }
     }
 
@@ -124,14 +151,14 @@ fn known_issue(host: &str, segments: &[&str]) -> Option<Issue> {
     }
     match segments {
         [team, kind, key, ..] if host == LINEAR && is(kind, "issue") && is_key(key) => {
-            Some(Issue::known(LinkKind::Linear, host, &format!("{team}/{key}"), &key.to_uppercase()))
+            Some(Issue::known(Tracker::Linear, host, &format!("{team}/{key}"), &key.to_uppercase()))
         }
         [kind, key, ..] | [_, kind, key, ..] if is(kind, "browse") && is_key(key) => {
-            Some(Issue::known(LinkKind::Jira, host, key, &key.to_uppercase()))
+            Some(Issue::known(Tracker::Jira, host, key, &key.to_uppercase()))
         }
         [owner, repository, kind, number, ..] if (is(kind, "issues") || is(kind, "pull")) && is_number(number) => {
             let name = format!("{owner}/{repository}#{number}");
-            Some(Issue::known(LinkKind::Github, host, &name, &name))
+            Some(Issue::known(Tracker::Github, host, &name, &name))
         }
         _ => None,
     }
@@ -146,7 +173,7 @@ fn gitlab_issue(host: &str, project: &[&str], rest: &[&str]) -> Option<Issue> {
         _ => return None,
     };
     let name = format!("{}{mark}{number}", project.join("/"));
-    (!project.is_empty() && is_number(number)).then(|| Issue::known(LinkKind::Gitlab, host, &name, &name))
+    (!project.is_empty() && is_number(number)).then(|| Issue::known(Tracker::Gitlab, host, &name, &name))
 }
 
 /// Whether a segment of a path is the number of an issue.
@@ -351,7 +378,10 @@ mod tests {
     fn long_names_keep_the_part_that_says_most() {
         let owner = "a".repeat(70);
         let known = issue(&format!("https://github.com/{owner}/app/issues/7"));
-        assert_eq!((known.kind, known.name), (LinkKind::Github, format!("…{}/app#7", "a".repeat(53))));
+        assert_eq!(
+            (known.kind, known.name),
+            (LinkKind::Tracker(Tracker::Github), format!("…{}/app#7", "a".repeat(53)))
+        );
         let exact = issue(&format!("https://github.com/{}/app/issues/7", "a".repeat(54))).name;
         assert_eq!((exact.chars().count(), exact.starts_with('a')), (60, true));
         let other = issue(&format!("https://acme.example/{owner}")).name;

@@ -145,6 +145,15 @@ pub struct Listing<T> {
 }
 
 impl<T> Listing<T> {
+    /// Returns a page of a list that is short enough to be read whole.
+    #[must_use]
+    pub fn of_all(all: Vec<T>, request: PageRequest) -> Self {
+        let as_count = |number| usize::try_from(number).unwrap_or(usize::MAX);
+        let offset = request.offset().map_or(usize::MAX, |offset| as_count(offset.unsigned_abs()));
+        let total = all.len() as u64;
+        Self { items: all.into_iter().skip(offset).take(as_count(request.size())).collect(), request, total }
+    }
+
     /// Returns the total number of pages, which is at least 1.
     #[must_use]
     pub fn total_pages(&self) -> u64 {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crate::model::attachment::Filename;
 use crate::model::base_url::BaseUrl;
 use crate::model::html::CleanHtml;
-use crate::model::id::{AttachmentId, CustomerId, FeatureRequestId, MemberId, SignInId, WorkspaceId, parse_uuid};
+use crate::model::id::{
+    AttachmentId, CustomerId, FeatureRequestId, LinkSourceId, MemberId, SignInId, WorkspaceId, parse_uuid,
+};
 use crate::model::mail::Unsubscription;
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Subdomain;
@@ -78,6 +80,12 @@ impl Links {
     #[must_use]
     pub fn page(&self, path: &str) -> String {
         format!("{}{path}", self.base)
+    }
+
+    /// Returns the URL to which a tracker sends its webhooks.
+    #[must_use]
+    pub fn hook(&self, source: LinkSourceId) -> String {
+        self.page(&format!("/hooks/{source}"))
     }
 
     /// Returns the link that signs somebody in until `until`.

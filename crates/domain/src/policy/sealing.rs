@@ -4,6 +4,8 @@
 //! characters, and the output of XChaCha20-Poly1305 in URL-safe Base64. The key is derived with HKDF-SHA256 (RFC 5869).
 //! What the text is for is authenticated with it, so that it does not open in another row or column (ADR 79).
 
+use std::sync::Arc;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
@@ -99,23 +101,29 @@ const KEY_LABEL: &[u8] = b"roadmap/1\0sealed texts";
 const NONCE_LENGTH: usize = 24;
 
 /// Seals texts with the current secret, and opens those of the current and previous secrets.
-#[derive(Debug, Clone)]
 pub struct Sealer {
     current: Key,
     previous: Vec<Key>,
+    random: Arc<dyn Random>,
 }
 
 impl Sealer {
     /// Creates a sealer that seals with `current` and also opens what was sealed with one of `previous`.
     #[must_use]
-    pub fn new(current: &Secret, previous: &[Secret]) -> Self {
-        Self { current: Key::derive(current), previous: previous.iter().map(Key::derive).collect() }
+    pub fn new(current: &Secret, previous: &[Secret], random: Arc<dyn Random>) -> Self {
+        Self { current: Key::derive(current), previous: previous.iter().map(Key::derive).collect(), random }
+    }
+
+    /// Returns a new secret: 40 base62 characters, which have 238 random bits.
+    #[must_use]
+    pub fn new_secret(&self) -> SecretText {
+        SecretText(self.random.base62(40))
     }
 
     /// Seals a text for one place.
     #[must_use]
-    pub fn seal(&self, place: SealedPlace, text: &SecretText, random: &dyn Random) -> String {
-        self.current.seal(place, text, &random.base62(NONCE_LENGTH))
+    pub fn seal(&self, place: SealedPlace, text: &SecretText) -> String {
+        self.current.seal(place, text, &self.random.base62(NONCE_LENGTH))
     }
 
     /// Opens a sealed text at its place.
@@ -129,10 +137,26 @@ impl Sealer {
         key.open(place, nonce, ciphertext).ok_or(OpenError::Damaged)
     }
 
-    /// Whether a text was sealed with the current secret. Each start seals all others anew.
+    /// Returns what all texts begin with that were sealed with a secret that is known: the current one, which is the first,
+    /// or a previous one.
     #[must_use]
-    pub fn is_current(&self, sealed: &str) -> bool {
-        parts(sealed).is_some_and(|(id, ..)| id == self.current.id)
+    pub fn known_prefixes(&self) -> Vec<String> {
+        std::iter::once(&self.current).chain(&self.previous).map(Key::prefix).collect()
+    }
+
+    /// Returns what all texts begin with that were sealed with the current secret. Each start seals all others anew.
+    #[must_use]
+    pub fn current_prefix(&self) -> String {
+        self.current.prefix()
+    }
+}
+
+impl std::fmt::Debug for Sealer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sealer")
+            .field("current", &self.current)
+            .field("previous", &self.previous)
+            .finish_non_exhaustive()
     }
 }
 
@@ -158,11 +182,15 @@ impl Key {
         }
     }
 
+    fn prefix(&self) -> String {
+        format!("{VERSION}.{}.", self.id)
+    }
+
     fn seal(&self, place: SealedPlace, text: &SecretText, nonce: &str) -> String {
         let payload = Payload { msg: text.0.as_bytes(), aad: &place.associated_data() };
         // Fails for texts of more than 256 GiB only. What is stored then does not open.
         let ciphertext = cipher_nonce(nonce).and_then(|bytes| self.cipher.encrypt(&bytes, payload).ok());
-        format!("{VERSION}.{}.{nonce}.{}", self.id, URL_SAFE_NO_PAD.encode(ciphertext.unwrap_or_default()))
+        format!("{}{nonce}.{}", self.prefix(), URL_SAFE_NO_PAD.encode(ciphertext.unwrap_or_default()))
     }
 
     fn open(&self, place: SealedPlace, nonce: &str, ciphertext: &str) -> Option<SecretText> {
@@ -212,8 +240,12 @@ mod tests {
         secret("1b5d8a40c7e2936ff07a4d8be3169c52")
     }
 
+    fn sealer_of(current: &Secret, previous: &[Secret]) -> Sealer {
+        Sealer::new(current, previous, Arc::new(Counter::default()))
+    }
+
     fn sealer() -> Sealer {
-        Sealer::new(&secret(SECRET), &[])
+        sealer_of(&secret(SECRET), &[])
     }
 
     fn place(workspace: &str, kind: SealedKind, record: &str) -> SealedPlace {
@@ -266,21 +298,22 @@ mod tests {
             ),
         ] {
             assert_eq!(Key::derive(&secret(raw)).seal(place, &text(plain), nonce), sealed);
-            assert_eq!(Sealer::new(&secret(raw), &[]).open(place, sealed), Ok(text(plain)));
+            assert_eq!(sealer_of(&secret(raw), &[]).open(place, sealed), Ok(text(plain)));
         }
     }
 
     /// Webhooks: `previous_secrets` decrypt older texts, and each start encrypts them anew.
     #[test]
     fn previous_secrets_open_until_a_text_is_sealed_anew() {
-        let (old, random) = (sealer().seal(here(), &text("whsec_x"), &Counter::default()), Counter::default());
-        assert!(sealer().is_current(&old));
-        let rotated = Sealer::new(&other_secret(), &[secret(SECRET)]);
-        assert!(!rotated.is_current(&old));
+        let old = sealer().seal(here(), &text("whsec_x"));
+        assert!(old.starts_with(&sealer().current_prefix()));
+        let rotated = sealer_of(&other_secret(), &[secret(SECRET)]);
+        assert!(!old.starts_with(&rotated.current_prefix()));
+        assert_eq!(rotated.known_prefixes(), [rotated.current_prefix(), sealer().current_prefix()]);
         let opened = rotated.open(here(), &old).unwrap();
-        let new = rotated.seal(here(), &opened, &random);
-        assert!(rotated.is_current(&new) && new != old);
-        let after = Sealer::new(&other_secret(), &[]);
+        let new = rotated.seal(here(), &opened);
+        assert!(new.starts_with(&rotated.current_prefix()));
+        let after = sealer_of(&other_secret(), &[]);
         assert_eq!(after.open(here(), &new), Ok(text("whsec_x")));
         assert_eq!(after.open(here(), &old), Err(OpenError::UnknownKey));
         assert_eq!(sealer().open(here(), &new), Err(OpenError::UnknownKey));
@@ -288,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_text_opens_at_its_place_only() {
-        let sealed = sealer().seal(here(), &text("whsec_x"), &Counter::default());
+        let sealed = sealer().seal(here(), &text("whsec_x"));
         assert_eq!(sealer().open(here(), &sealed), Ok(text("whsec_x")));
         for elsewhere in [
             place(RECORD, SealedKind::WebhookSecret, RECORD),
@@ -303,7 +336,7 @@ mod tests {
 
     #[test]
     fn an_unknown_secret_is_distinguished_from_damage() {
-        let sealed = sealer().seal(here(), &text("whsec_x"), &Counter::default());
+        let sealed = sealer().seal(here(), &text("whsec_x"));
         let (head, ciphertext) = sealed.rsplit_once('.').unwrap();
         for damaged in [
             "",
@@ -329,10 +362,10 @@ mod tests {
         }
         for unknown in [sealed.replace("0e597ace", "0e597acf"), sealed.replace("0e597ace", "0E597ACE")] {
             assert_eq!(sealer().open(here(), &unknown), Err(OpenError::UnknownKey), "{unknown}");
-            assert!(!sealer().is_current(&unknown));
+            assert!(!unknown.starts_with(&sealer().current_prefix()));
         }
         // The ID of another known secret does not make its key fit.
-        let both = Sealer::new(&other_secret(), &[secret(SECRET)]);
+        let both = sealer_of(&other_secret(), &[secret(SECRET)]);
         let moved = sealed.replace("0e597ace", &both.current.id);
         assert_eq!(both.open(here(), &moved), Err(OpenError::Damaged));
         assert_ne!(OpenError::UnknownKey.to_string(), OpenError::Damaged.to_string());
@@ -340,9 +373,12 @@ mod tests {
 
     #[test]
     fn secrets_are_not_shown() {
-        let shown = format!("{:?} {:?}", Sealer::new(&secret(SECRET), &[other_secret()]), text("whsec_x"));
+        let shown = format!("{:?} {:?}", sealer_of(&secret(SECRET), &[other_secret()]), text("whsec_x"));
         let previous = Key::derive(&other_secret()).id;
-        assert_eq!(shown, format!("Sealer {{ current: Key(0e597ace), previous: [Key({previous})] }} SecretText(…)"));
+        assert_eq!(
+            shown,
+            format!("Sealer {{ current: Key(0e597ace), previous: [Key({previous})], .. }} SecretText(…)")
+        );
     }
 
     #[test]

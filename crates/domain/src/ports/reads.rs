@@ -65,6 +65,7 @@ pub trait Reads:
     + InboxReader
     + crate::ports::JobReader
     + LinkReader
+    + crate::ports::LinkSourceReader
     + MemberReader
     + OverviewReader
     + PersonReader
@@ -681,6 +682,12 @@ mockall::mock! {
     #[async_trait]
     impl LinkReader for Reads {
         async fn links(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Link>>, StoreError>;
+    }
+
+    #[async_trait]
+    impl crate::ports::LinkSourceReader for Reads {
+        async fn link_sources(&self, workspace: WorkspaceId) -> Result<Vec<crate::model::link_source::LinkSource>, StoreError>;
+        async fn sealed_link_source(&self, workspace: WorkspaceId, source: crate::model::id::LinkSourceId) -> Result<Option<(crate::model::link_source::LinkSource, String)>, StoreError>;
     }
 
     #[async_trait]

@@ -8,9 +8,9 @@ use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
     AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites, FeatureRequestWrites,
-    HeldPostWrites, ImportRunWrites, ImportWrites, JobWrites, LinkWrites, MergeWrites, ModerationWrites, Outbox,
-    OwnPostWrites, PersonWrites, Provisioning, RestoreWrites, SessionWrites, SettingWrites, SubscriptionWrites,
-    TagWrites, TrackWrites, VoteWrites,
+    HeldPostWrites, ImportRunWrites, ImportWrites, JobWrites, LinkSourceWrites, LinkWrites, MergeWrites,
+    ModerationWrites, Outbox, OwnPostWrites, PersonWrites, Provisioning, RestoreWrites, SessionWrites, SettingWrites,
+    SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
 };
 
 /// The result of beginning a unit of work.
@@ -65,6 +65,7 @@ pub trait UnitOfWork:
     + VoteWrites
     + CommentWrites
     + LinkWrites
+    + LinkSourceWrites
     + HeldPostWrites
     + OwnPostWrites
     + TagWrites

@@ -1143,6 +1143,17 @@ mockall::mock! {
     }
 
     #[async_trait]
+    impl crate::ports::LinkSourceWrites for Unit {
+        async fn load_link_sources(&mut self) -> Result<Vec<(crate::model::link_source::LinkSource, String)>, StoreError>;
+        async fn save_link_source(&mut self, source: &crate::model::link_source::LinkSource, sealed: &str) -> Result<(), StoreError>;
+        async fn delete_link_source(&mut self, source: crate::model::id::LinkSourceId) -> Result<(), StoreError>;
+        async fn last_report(&mut self, issue: &Issue) -> Result<Option<Timestamp>, StoreError>;
+        async fn links_to(&mut self, issue: &Issue, after: Option<LinkId>, limit: u32) -> Result<Vec<(FeatureRequestId, Link)>, StoreError>;
+        async fn save_reported_links(&mut self, links: &[Link], reported_at: Timestamp) -> Result<(), StoreError>;
+        async fn has_open_links(&mut self, request: FeatureRequestId) -> Result<bool, StoreError>;
+    }
+
+    #[async_trait]
     impl HeldPostWrites for Unit {
         async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
         async fn find_held_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;

@@ -11,6 +11,7 @@ use crate::model::localized::Localized;
 use crate::model::text::Name;
 use crate::model::track::{Lane, LaneKind, Track};
 use crate::ports::UnitOfWork;
+use crate::usecase::change_link_sources::replace_track;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 
 /// Adds a lane.
@@ -234,6 +235,7 @@ impl Operation for RemoveTrack {
             let target = self.move_to.ok_or_else(|| FieldError::missing("move_to"))?;
             work.move_feature_requests(track.id, target, context.actor, context.now).await?;
         }
+        replace_track(work, track.id, self.move_to).await?;
         work.save_board(&board).await?;
         let moved = self.move_to.map(|target| Change::new("moved_to", Value::Null, target.to_string()));
         let changes = removed(&track.name).into_iter().chain(moved).collect();
@@ -246,8 +248,9 @@ impl Operation for RemoveTrack {
 mod tests {
     use super::*;
 
+    use crate::model::link_source::LinkSource;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, actor, context, name, now};
+    use crate::usecase::fixtures::{NumberedIds, actor, context, link_source, name, now};
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -345,6 +348,13 @@ mod tests {
         let remove =
             |number, move_to: Option<u128>| RemoveTrack { track: track_id(number), move_to: move_to.map(track_id) };
         let mut used = unit(1);
+        // What moves closed ones to it, moves them to the target from now on.
+        let source = LinkSource { closed_track: Some(track_id(2)), ..link_source() };
+        used.expect_load_link_sources().returning(move || Ok(vec![(source.clone(), "sealed".to_owned())]));
+        used.expect_save_link_source()
+            .withf(|source, sealed| source.closed_track == Some(track_id(1)) && sealed == "sealed")
+            .times(1)
+            .returning(|_, _| Ok(()));
         used.expect_has_feature_requests().returning(|_| Ok(true));
         used.expect_move_feature_requests()
             .withf(|from, to, by, at| (*from, *to, *at) == (track_id(2), track_id(1), now()) && *by == actor())
@@ -362,6 +372,7 @@ mod tests {
         assert_eq!(run(&remove(9, None), &mut unit(0)).unwrap_err(), "Track does not exist.");
 
         let mut empty = unit(1);
+        empty.expect_load_link_sources().returning(|| Ok(Vec::new()));
         empty.expect_has_feature_requests().returning(|_| Ok(false));
         run(&remove(2, None), &mut empty).unwrap();
     }

@@ -53,6 +53,13 @@ pub(crate) fn link_bytes(url: &LinkUrl, title: Option<&str>) -> u64 {
     storage::row_bytes(&[url.as_str(), title.unwrap_or_default()])
 }
 
+/// Returns the entry of the audit log about a changed link.
+pub(crate) fn link_change_entry(before: &Link, after: &Link) -> Audit {
+    let title = (before.title != after.title).then(|| Change::without_values("title"));
+    let state = Change::between("state", state_value(before.state), state_value(after.state));
+    Audit::with_changes("link.update", "link", Some(before.id.uuid()), title.into_iter().chain(state).collect())
+}
+
 /// Changes a link that is there.
 async fn change_link(
     context: &OperationContext<'_>,
@@ -65,10 +72,7 @@ async fn change_link(
         return Ok(Performed::new(link, Audit::Unchanged));
     }
     work.save_link(&changed).await?;
-    let title = (link.title != changed.title).then(|| Change::without_values("title"));
-    let state = Change::between("state", state_value(link.state), state_value(changed.state));
-    let changes = title.into_iter().chain(state).collect();
-    let audit = Audit::with_changes("link.update", "link", Some(link.id.uuid()), changes);
+    let audit = link_change_entry(&link, &changed);
     let bytes = link_bytes(&changed.url, changed.title.as_ref().map(|title| title.as_str()));
     Ok(Performed::new(changed, audit).storing(bytes))
 }

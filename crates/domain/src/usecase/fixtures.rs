@@ -14,15 +14,18 @@ use crate::model::base_url::BaseUrl;
 use crate::model::changelog::{Changelog, EditableChangelog};
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Title};
 use crate::model::html::CleanHtml;
-use crate::model::id::{ApiKeyId, AttachmentId, ChangelogId, FeatureRequestId, LinkId, WorkspaceId};
-use crate::model::link::{Link, LinkDraft};
+use crate::model::id::{
+    ApiKeyId, AttachmentId, ChangelogId, FeatureRequestId, LinkId, LinkSourceId, TrackId, WorkspaceId,
+};
+use crate::model::link::{Link, LinkDraft, Tracker};
+use crate::model::link_source::LinkSource;
 use crate::model::mail::MailSender;
 use crate::model::media_type::MediaType;
 use crate::model::portal::{Portal, PortalSettings};
 use crate::model::setting::Setting;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::track::Placement;
+use crate::model::track::{Placement, Track};
 use crate::model::workspace::Subdomain;
 use crate::policy::links::Links;
 use crate::policy::signed_reference::{ReferenceSigner, Secret};
@@ -102,6 +105,26 @@ pub(crate) fn link(url: &str) -> Link {
     draft.to_link(LinkId::new(Uuid::from_u128(6)), now().plus(-Duration::DAY))
 }
 
+/// A link source of GitHub without a track, of yesterday.
+pub(crate) fn link_source() -> LinkSource {
+    LinkSource {
+        id: LinkSourceId::new(Uuid::from_u128(0x51)),
+        name: name("GitHub"),
+        tracker: Tracker::Github,
+        closed_track: None,
+        notify_all_voters: false,
+        enabled: true,
+        last_received_at: None,
+        created_at: now().plus(-Duration::DAY),
+        updated_at: now().plus(-Duration::DAY),
+    }
+}
+
+/// A track without a lane.
+pub(crate) fn track() -> Track {
+    Track { id: TrackId::new(Uuid::from_u128(0x7ac)), name: name("Shipped"), lane: None }
+}
+
 pub(crate) struct FixedClock;
 
 impl Clock for FixedClock {
@@ -137,6 +160,11 @@ pub(crate) fn executor(unit: Option<MockUnit>) -> Executor {
         unit.expect_commit().returning(|_, _| Ok(EndOutcome::Applied));
         store.expect_begin().times(1).return_once(move |_, _| Ok(BeginOutcome::Started(Box::new(unit))));
     }
+    executor_of(store)
+}
+
+/// An executor of operations without keys and without retries.
+pub(crate) fn executor_of(store: MockStore) -> Executor {
     let (locks, pause) = (Arc::new(MockOperationLocks::new()), Arc::new(MockRetryPause::new()));
     Executor::new(Arc::new(store), locks, pause, Arc::new(FixedClock), Arc::new(NumberedIds::default()))
 }

@@ -11,6 +11,7 @@ pub mod exports;
 pub mod feature_requests;
 pub mod files;
 pub mod imports;
+pub mod link_sources;
 pub mod people;
 pub mod portal;
 pub mod records;

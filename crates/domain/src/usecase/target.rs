@@ -2,7 +2,7 @@
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::feature_request::{FeatureRequestRef, Tag};
-use crate::model::id::{ChangelogId, CommentId, CustomerId, ImportId, LaneId, LinkId, TrackId};
+use crate::model::id::{ChangelogId, CommentId, CustomerId, ImportId, LaneId, LinkId, LinkSourceId, TrackId};
 use crate::ports::UnitOfWork;
 
 /// The record that a command is about.
@@ -16,6 +16,7 @@ pub enum Target {
     /// A comment that waits for approval.
     HeldComment(CommentId),
     Link(LinkId),
+    LinkSource(LinkSourceId),
     Customer(CustomerId),
     Changelog(ChangelogId),
     Lane(LaneId),
@@ -41,6 +42,10 @@ impl Target {
             Self::Comment(comment) => (work.find_comment(*comment).await?.is_some(), Resource::Comment),
             Self::HeldComment(comment) => (work.find_held_comment(*comment).await?.is_some(), Resource::Comment),
             Self::Link(link) => (work.find_link(*link).await?.is_some(), Resource::Link),
+            Self::LinkSource(source) => {
+                let mut sources = work.load_link_sources().await?.into_iter();
+                (sources.any(|(known, _)| known.id == *source), Resource::LinkSource)
+            }
             Self::Customer(customer) => (work.customer_exists(*customer).await?, Resource::Customer),
             Self::Changelog(changelog) => (work.find_changelog(*changelog).await?.is_some(), Resource::Changelog),
             Self::Import(import) => {

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{Array, BigInt, Bool, Integer, Timestamptz, Untyped, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
 use roadmap_domain::model::customer::DoubleAddresses;
-use roadmap_domain::model::id::{AttachmentId, ExportId, FeatureRequestId, ImportId, WorkspaceId};
+use roadmap_domain::model::id::{AttachmentId, ExportId, FeatureRequestId, ImportId, LinkSourceId, WorkspaceId};
 use roadmap_domain::model::import::upload::{JobId, OpenJob};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::WrongTally;
@@ -198,6 +198,12 @@ statement! {
 }
 
 statement! {
+    /// Selects the link sources whose sealed secrets do not begin with a prefix.
+    SealedOtherwise { prefix: String => Text } -> (SqlUuid, SqlUuid),
+    "SELECT of_workspace, source FROM link_sources_sealed_otherwise({prefix})"
+}
+
+statement! {
     /// Selects the workspaces with erasures that are not finished.
     UnfinishedErasures {} -> SqlUuid,
     "SELECT unfinished_erasures()"
@@ -381,6 +387,17 @@ impl Maintenance for PostgresStore {
             job: if is_export { JobId::Export(ExportId::new(job)) } else { JobId::Import(ImportId::new(job)) },
         };
         Ok(jobs.into_iter().map(open).collect())
+    }
+
+    async fn link_sources_sealed_otherwise(
+        &self,
+        prefix: &str,
+    ) -> Result<Vec<(WorkspaceId, LinkSourceId)>, StoreError> {
+        let session = self.session(NO_WORKSPACE).await?;
+        let select = SealedOtherwise { prefix: prefix.to_owned() };
+        let rows: Vec<(Uuid, Uuid)> = session.run(select.load(&mut session.connection()?)).await?;
+        let id = |(workspace, source)| (WorkspaceId::new(workspace), LinkSourceId::new(source));
+        Ok(rows.into_iter().map(id).collect())
     }
 
     async fn workspaces_of_unfinished_erasures(&self) -> Result<Vec<WorkspaceId>, StoreError> {

@@ -13,7 +13,9 @@ use anyhow::Context;
 use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Workspace;
+use roadmap_domain::policy::sealing::Sealer;
 use roadmap_domain::ports::{Clock, MissedSearchStore};
+use roadmap_domain::usecase::change_link_sources::seal_all_anew;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::erase_customer::FinishErasures;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
@@ -97,6 +99,7 @@ impl Serve {
         }
         let base_url = settings.service_url_at(&address.port().to_string())?;
         let references = Arc::new(secret::references(&settings)?);
+        let sealer = Arc::new(secret::sealer(&settings)?);
         let blobs = Application::open_blobs(&settings)?;
 
         let mut demo_usage = String::new();
@@ -121,6 +124,7 @@ impl Serve {
             base_url: &base_url,
             blobs: &blobs,
             references: &references,
+            sealer: &sealer,
             observer: metrics
                 .as_ref()
                 .map_or_else(|| Arc::new(NoopObserver) as Arc<dyn Observer>, |(_, metrics)| metrics.clone()),
@@ -152,6 +156,7 @@ impl Serve {
             (settings.data_dir.clone(), application.clock.clone()),
         ));
 
+        drop(tokio::spawn(seal_secrets(application.clone(), sealer)));
         let counting = tokio::spawn(count_storage(application.budgets.clone()));
         let missed_searches = MissedSearchCounts {
             counts: application.missed_searches.clone(),
@@ -213,6 +218,18 @@ impl Serve {
             server.stop().await;
         }
         Ok(())
+    }
+}
+
+/// Seals stored secrets with the current secret, so that previous ones can be removed from the settings.
+async fn seal_secrets(application: Arc<Application>, sealer: Arc<Sealer>) {
+    match seal_all_anew(&*application.maintenance, &application.executor, &sealer).await {
+        Ok(0) => {}
+        Ok(link_sources) => tracing::error!(
+            link_sources,
+            "the secrets of link sources cannot be read: add the earlier secret to previous_secrets, or give them new ones"
+        ),
+        Err(error) => tracing::warn!(error = %ErrorChain::new(&error), "failed to seal stored secrets anew"),
     }
 }
 

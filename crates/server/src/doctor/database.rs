@@ -1,11 +1,13 @@
 //! Checks of the database: reachable, intact, migrated, privileges, usage, and its clock.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use roadmap_domain::error::{Budget, StoreError};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::WrongTally;
 use roadmap_domain::model::workspace::Subdomain;
+use roadmap_domain::policy::sealing::Sealer;
 use roadmap_domain::policy::storage::StorageLimits;
 use roadmap_domain::ports::{Clock, Maintenance, UsageStore, WorkspaceDirectory};
 use roadmap_domain::usecase::reindex_search;
@@ -13,8 +15,9 @@ use roadmap_postgres::{PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::SqliteStore;
 
 use super::{Finding, chain, data_problem};
+use crate::secret;
 use crate::settings::{Database, Settings};
-use crate::system::SystemClock;
+use crate::system::{SystemClock, SystemRandom};
 use crate::wiring;
 
 /// Maximum tolerated difference of two clocks.
@@ -88,6 +91,7 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
             findings.push(search_index(&store).await);
             findings.extend(addresses(&store).await);
             findings.push(votes(&store).await);
+            findings.extend(link_sources(settings, &store).await);
         }
         Err(error) => findings.push(data_problem("database", settings, chain(error), restore)),
     }
@@ -127,6 +131,35 @@ async fn votes<S: WorkspaceDirectory + Maintenance>(store: &S) -> Finding {
         ),
         Err(error) => Finding::problem(CHECK, chain(error), MIGRATE_HINT),
     }
+}
+
+/// Checks that the secrets of link sources can be read.
+async fn link_sources<S: Maintenance>(settings: &Settings, store: &S) -> Option<Finding> {
+    const CHECK: &str = "webhooks";
+    let known = match secret::existing(settings) {
+        Ok(Some(secret)) => Sealer::new(&secret, &settings.previous_secrets, Arc::new(SystemRandom)).known_prefixes(),
+        // Another check says what is wrong with it. Without one, nothing can be read.
+        Ok(None) | Err(_) => Vec::new(),
+    };
+    match unreadable(store, &known).await {
+        Ok(0) => None,
+        Ok(count) => Some(Finding::problem(
+            CHECK,
+            format!("link sources whose secrets cannot be read, so that their reports are refused: {count}"),
+            "add the secret of that time to previous_secrets, or give them new ones with PATCH /link_sources/{id}",
+        )),
+        Err(error) => Some(Finding::problem(CHECK, chain(error), MIGRATE_HINT)),
+    }
+}
+
+/// Counts the link sources whose sealed secrets begin with none of these.
+async fn unreadable<S: Maintenance>(store: &S, known: &[String]) -> Result<usize, StoreError> {
+    let mut unreadable = store.link_sources_sealed_otherwise("none").await?;
+    for prefix in known {
+        let others = store.link_sources_sealed_otherwise(prefix).await?;
+        unreadable.retain(|source| others.contains(source));
+    }
+    Ok(unreadable.len())
 }
 
 async fn wrong_tallies<S: WorkspaceDirectory + Maintenance>(store: &S) -> Result<Vec<String>, StoreError> {
@@ -253,6 +286,7 @@ async fn check_sessions(settings: &Settings, options: &roadmap_postgres::Postgre
     findings.push(search_index(&store).await);
     findings.extend(addresses(&store).await);
     findings.push(votes(&store).await);
+    findings.extend(link_sources(settings, &store).await);
     findings
 }
 

@@ -7,12 +7,12 @@ use diesel::connection::SimpleConnection;
 use diesel::dsl::exists;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Integer};
-use diesel::{QueryableByName, SqliteConnection};
+use diesel::{QueryableByName, SqliteConnection, TextExpressionMethods};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
 use roadmap_domain::model::customer::DoubleAddresses;
 use roadmap_domain::model::export::run::ExportState;
-use roadmap_domain::model::id::{AttachmentId, ExportId, FeatureRequestId, ImportId, WorkspaceId};
+use roadmap_domain::model::id::{AttachmentId, ExportId, FeatureRequestId, ImportId, LinkSourceId, WorkspaceId};
 use roadmap_domain::model::import::upload::{JobId, OpenJob};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::WrongTally;
@@ -23,7 +23,7 @@ use crate::SqliteStore;
 use crate::connection::Connector;
 use crate::errors::SqlError;
 use crate::pictures::{is_kept_by_text, is_new_picture};
-use crate::schema::{attachments, erasures, exports, imports, search_documents};
+use crate::schema::{attachments, erasures, exports, imports, link_sources, search_documents};
 use crate::statement::statement;
 
 /// How long the rewriting of the database waits for a write or a read to end.
@@ -302,6 +302,20 @@ impl Maintenance for SqliteStore {
         let imports = to_import.into_iter().map(|(of, id)| open(of, JobId::Import(ImportId::new(id.0))));
         let exports = to_export.into_iter().map(|(of, id)| open(of, JobId::Export(ExportId::new(id.0))));
         Ok(imports.chain(exports).collect())
+    }
+
+    async fn link_sources_sealed_otherwise(
+        &self,
+        prefix: &str,
+    ) -> Result<Vec<(WorkspaceId, LinkSourceId)>, StoreError> {
+        let prefix = format!("{prefix}%");
+        let select = move |connection: &mut SqliteConnection| {
+            let otherwise = link_sources::table.filter(link_sources::sealed_secret.not_like(prefix));
+            Ok(otherwise.select((link_sources::workspace_id, link_sources::id)).load::<(Id, Id)>(connection)?)
+        };
+        let rows = self.readers.run(select).await?;
+        let id = |(workspace, source): (Id, Id)| (WorkspaceId::new(workspace.0), LinkSourceId::new(source.0));
+        Ok(rows.into_iter().map(id).collect())
     }
 
     async fn workspaces_of_unfinished_erasures(&self) -> Result<Vec<WorkspaceId>, StoreError> {

@@ -40,7 +40,7 @@ const IN_FILE: usize = 10_000;
 const AT_A_TIME: u32 = 1_000;
 
 /// What was done, with the key of its words.
-const ACTIONS: [(&str, &str); 58] = [
+const ACTIONS: [(&str, &str); 61] = [
     ("feature_request.update", "action-request-update"),
     ("feature_request.move", "action-request-move"),
     ("feature_request.merge", "action-request-merge"),
@@ -56,6 +56,9 @@ const ACTIONS: [(&str, &str); 58] = [
     ("link.create", "action-link-create"),
     ("link.update", "action-link-update"),
     ("link.delete", "action-link-delete"),
+    ("link_source.create", "action-link-source-create"),
+    ("link_source.update", "action-link-source-update"),
+    ("link_source.delete", "action-link-source-delete"),
     ("vote.withdraw", "action-vote-withdraw"),
     ("subscription.create", "action-subscription-create"),
     ("subscription.delete", "action-subscription-delete"),
@@ -102,11 +105,12 @@ const ACTIONS: [(&str, &str); 58] = [
 ];
 
 /// The kinds of records, with the keys of their names.
-const KINDS: [(&str, &str); 18] = [
+const KINDS: [(&str, &str); 19] = [
     ("feature_request", "record-request"),
     ("comment", "record-comment"),
     ("reference_note", "record-note"),
     ("link", "record-link"),
+    ("link_source", "record-link-source"),
     ("changelog", "record-changelog"),
     ("customer", "record-customer"),
     ("track", "record-track"),
@@ -124,7 +128,7 @@ const KINDS: [(&str, &str); 18] = [
 ];
 
 /// The fields that entries name, with the keys of their names.
-const FIELDS: [(&str, &str); 48] = [
+const FIELDS: [(&str, &str); 52] = [
     ("title", "field-title"),
     ("description", "field-description"),
     ("content", "change-content"),
@@ -137,6 +141,10 @@ const FIELDS: [(&str, &str); 48] = [
     ("status", "change-status"),
     ("state", "change-state"),
     ("kind", "change-kind"),
+    ("closed_track_id", "change-closed-track"),
+    ("enabled", "change-enabled"),
+    ("secret", "change-secret"),
+    ("notify_all_voters", "change-notify-all-voters"),
     ("position", "change-position"),
     ("moved_to", "change-moved-to"),
     ("awaiting_approval", "change-awaiting"),

@@ -30,12 +30,8 @@ impl Query for ListExports {
     type Output = Listing<ListedExport>;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &QueryPorts) -> Result<Self::Output, RoadmapError> {
-        let runs = runs(workspace, ports).await?;
-        let as_count = |number| usize::try_from(number).unwrap_or(usize::MAX);
-        let offset = self.page.offset().map_or(usize::MAX, |offset| as_count(offset.unsigned_abs()));
-        let total = runs.len() as u64;
-        let of_page = runs.into_iter().skip(offset).take(as_count(self.page.size())).collect();
-        Ok(Listing { items: with_files(workspace, ports, of_page).await?, request: self.page, total })
+        let Listing { items, request, total } = Listing::of_all(runs(workspace, ports).await?, self.page);
+        Ok(Listing { items: with_files(workspace, ports, items).await?, request, total })
     }
 }
 
