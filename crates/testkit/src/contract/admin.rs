@@ -583,7 +583,7 @@ pub async fn random_inboxes_equal_a_model(harness: Harness) {
                 harness.next_second();
             }
         }
-        for number in 0..rounds(30, 250) {
+        for number in 0..rounds(50, 250) {
             let mut pick = |end: usize| usize::try_from(random.below(end as u64)).unwrap();
             let (item, other, member) = (pick(REQUESTS), pick(REQUESTS), pick(2));
             let customer = email(pick(4) as u64);
@@ -662,7 +662,7 @@ pub async fn random_inboxes_equal_a_model(harness: Harness) {
             let step = format!("seed {seed}, step {number}: {text} of {}", item + 1);
             let board = model.board().await;
             model.compare_counts(&board, &step).await;
-            if number == rounds(30, 250) / 2 && rounds(0, 1) == 1 {
+            if number == rounds(50, 250) / 2 && rounds(0, 1) == 1 {
                 non_empty.extend(model.compare_all(&board, &step).await);
             }
             let filters = board.filters(&model.members);
