@@ -257,7 +257,7 @@ mod tests {
             let rest = links.iter().filter(|(_, link)| link.id.uuid().as_u128() > after);
             Ok(rest.take(limit as usize).cloned().collect())
         });
-        unit.expect_save_reported_links().returning(|_, at| Ok(assert_eq!(at, now())));
+        unit.expect_save_reported_links().withf(|_, at| *at == now()).returning(|_, _| Ok(()));
         unit.expect_has_open_links().returning(move |request| Ok(open.contains(&request)));
         unit.expect_find_track().returning(|_| Ok(Some(track())));
         unit.expect_lock_feature_request().returning(|request| {
@@ -267,8 +267,10 @@ mod tests {
             Ok(Some(found))
         });
         let moved = moves.clone();
-        unit.expect_set_feature_request_track()
-            .returning(move |request, _, _, _| Ok(moved.lock().unwrap().push(request)));
+        unit.expect_set_feature_request_track().returning(move |request, _, _, _| {
+            moved.lock().unwrap().push(request);
+            Ok(())
+        });
         unit.expect_insert_event().returning(|_| Ok(()));
         (unit, moves)
     }

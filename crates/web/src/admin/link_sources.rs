@@ -26,7 +26,6 @@ use crate::form::{Fields, Problems};
 use crate::once::{run_once, run_step};
 use crate::page::{Nav, Page};
 use crate::reply::{PageResult, Reply};
-use crate::text::Text;
 
 /// The path of the list.
 const PATH: &str = "/admin/link-sources";
