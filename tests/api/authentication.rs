@@ -13,7 +13,8 @@ const UNKNOWN_REQUEST: &str = "FeatureRequest does not exist.";
 
 /// Starts a service with the feature request 1. Returns it with records for requests to all endpoints.
 fn started() -> (App, Records) {
-    let app = App::start();
+    // A delivery stays as it is between two requests.
+    let app = App::with(&[], &[("ROADMAP_WEBHOOK_WORKER", "false")]);
     app.acme.feature_request("Dark mode");
     let records = Records::create(&app, &app.acme, "first");
     (app, records)

@@ -109,6 +109,30 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("link source", "/link_source/enabled", "a boolean"),
     ("link source", "/link_source/secret", "a string"),
     ("link source", "/operation_key", "a string"),
+    ("new webhook", "/webhook", "an object"),
+    ("new webhook", "/webhook/url", "a string"),
+    ("new webhook", "/webhook/description", "a string"),
+    ("new webhook", "/webhook/format", "a string"),
+    ("new webhook", "/webhook/events", "a list"),
+    ("new webhook", "/webhook/events/0", "a string"),
+    ("new webhook", "/webhook/include_private", "a boolean"),
+    ("new webhook", "/webhook/include_emails", "a boolean"),
+    ("new webhook", "/webhook/enabled", "a boolean"),
+    ("webhook", "/webhook", "an object"),
+    ("webhook", "/webhook/url", "a string"),
+    ("webhook", "/webhook/description", "a string"),
+    ("webhook", "/webhook/format", "a string"),
+    ("webhook", "/webhook/events", "a list"),
+    ("webhook", "/webhook/events/0", "a string"),
+    ("webhook", "/webhook/include_private", "a boolean"),
+    ("webhook", "/webhook/include_emails", "a boolean"),
+    ("webhook", "/webhook/enabled", "a boolean"),
+    ("webhook", "/operation_key", "a string"),
+    ("new secret", "/overlap", "a string"),
+    ("test event", "/operation_key", "a string"),
+    ("redelivery", "/operation_key", "a string"),
+    ("redeliveries", "/since", "a string"),
+    ("redeliveries", "/operation_key", "a string"),
     ("move", "/track_id", "a string"),
     ("move", "/author_email", "a string"),
     ("move", "/notify_all_voters", "a boolean"),
@@ -170,6 +194,10 @@ const FIELDS: &[(&str, &str, &str)] = &[
     ("merge", "/target_id", "a string"),
     ("merge", "/operation_key", "a string"),
 ];
+
+/// The writes that need no body.
+const WITHOUT_BODY: [&str; 8] =
+    ["approve", "decline", "no answer", "publish", "unpublish", "new secret", "test event", "redelivery"];
 
 /// Valid write with all of its fields, which can be repeated.
 pub struct Write {
@@ -243,7 +271,8 @@ impl Write {
 
 /// Starts a service with the feature requests 1 and 2. Returns it with every write that can be repeated.
 pub fn started() -> (App, Vec<Write>) {
-    let app = App::start();
+    // Nothing is sent to the webhooks.
+    let app = App::with(&[], &[("ROADMAP_WEBHOOK_WORKER", "false")]);
     let request = app.acme.feature_request("Dark mode")["id"].clone();
     app.acme.feature_request("Target");
     let track = app.track("Planned");
@@ -266,6 +295,20 @@ pub fn started() -> (App, Vec<Write>) {
     let path = "/api/external/v1/link_sources";
     let source = app.acme.send("POST", path, &json!({ "link_source": new_source })).is_ok();
     let source = text(&source["link_source"]["id"]);
+    let of_webhook = json!({
+        "url": "https://receiver.invalid/hook",
+        "description": "Help desk",
+        "format": "standard",
+        "events": ["vote.created"],
+        "include_private": false,
+        "include_emails": false,
+        "enabled": true,
+    });
+    let path = "/api/external/v1/webhooks";
+    let webhook = app.acme.send("POST", path, &json!({ "webhook": of_webhook })).is_ok();
+    let webhook = format!("/webhooks/{}", text(&webhook["webhook"]["id"]));
+    let test = app.acme.send("POST", &format!("/api/external/v1{webhook}/test"), &json!({})).is_ok();
+    let redeliver = format!("{webhook}/deliveries/{}/redeliver", text(&test["delivery"]["id"]));
     let draft = || {
         let body = app.acme.post_changelog(&json!({ "changelog": { "title": "1.0", "content": "New" } })).is_ok();
         text(&body["changelog"]["id"])
@@ -367,6 +410,18 @@ pub fn started() -> (App, Vec<Write>) {
             &format!("/link_sources/{source}"),
             200,
             with_key(json!({ "link_source": of_source })),
+        ),
+        Write::new("new webhook", "POST", "/webhooks", 201, json!({ "webhook": of_webhook })),
+        Write::new("webhook", "PATCH", &webhook, 200, with_key(json!({ "webhook": of_webhook }))),
+        Write::new("new secret", "POST", &format!("{webhook}/rotate_secret"), 200, json!({ "overlap": "1h" })),
+        Write::new("test event", "POST", &format!("{webhook}/test"), 201, with_key(json!({}))),
+        Write::new("redelivery", "POST", &redeliver, 200, with_key(json!({}))),
+        Write::new(
+            "redeliveries",
+            "POST",
+            &format!("{webhook}/redeliver"),
+            200,
+            with_key(json!({ "since": "2026-03-01T09:30:00Z" })),
         ),
         Write::new(
             "edit of a link",
@@ -520,6 +575,7 @@ fn malformed(parameter: &str) -> Option<String> {
         "sort" => "is not one of votes, newest, updated",
         "days" => "is not one of 7, 30, 365",
         "notes" => "is not true or false",
+        "state" => "must be one of waiting, delivered, failed",
         "actor" => "is not a valid UUID or one of api_key, member, customer, operator, service",
         "subject" | "track_id" => "is not a valid UUID",
         "include_private" => "is not one of true, false, 1, 0",
@@ -616,16 +672,16 @@ fn a_body_that_is_no_json_object_is_refused() {
         for write in &writes {
             let case = format!("{}: {case}", write.case());
             let response = write.send(&app.acme, body);
-            if body.is_empty() && ["approve", "decline", "no answer", "publish", "unpublish"].contains(&write.name) {
-                assert_eq!(response.status, 200, "{case}: {}", response.text());
+            if body.is_empty() && WITHOUT_BODY.contains(&write.name) {
+                assert_eq!(response.status, write.status, "{case}: {}", response.text());
             } else {
                 assert_rejects(&response, 400, MALFORMED, &case);
             }
         }
     }
     // Publishing, unpublishing and saying that no answer is needed need no body, and have one entry of the audit log each.
-    // The last one is also in the history.
-    before.last_mut().into_iter().for_each(|entries| *entries += 3);
+    // So do a new secret, a test event and its repetition. That no answer is needed is also in the history.
+    before.last_mut().into_iter().for_each(|entries| *entries += 6);
     before[10] += 1;
     assert_eq!(records(&app), before);
     assert_still_serves(&app);
@@ -802,12 +858,13 @@ fn the_table_of_fields_is_complete() {
             assert_eq!(fields, ["operation_key", "tag"]);
             continue;
         }
-        let (before, after) = endpoint.path.split_once("{id}").unwrap_or((endpoint.path, ""));
+        let template: Vec<&str> = endpoint.path.split('/').collect();
         let of_endpoint = |write: &&Write| {
             let path = format!("/api/external/v1{}", write.path);
-            let id = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
-            let is_at = id.is_some_and(|id| id.is_empty() != endpoint.path.contains("{id}") && !id.contains('/'));
-            is_at && write.method == endpoint.method
+            let segments: Vec<&str> = path.split('/').collect();
+            let mut pairs = template.iter().zip(&segments);
+            let fits = pairs.all(|(expected, segment)| expected.starts_with('{') || expected == segment);
+            fits && template.len() == segments.len() && write.method == endpoint.method
         };
         let sent =
             writes.iter().filter(of_endpoint).flat_map(|write| write.body.as_object().expect("an object").keys());
@@ -881,7 +938,8 @@ fn null_is_the_same_as_an_absent_field() {
                     Some(format!("{} must be a string", item(pointer)))
                 }
                 (_, "/feature_request" | "/lane" | "/track" | "/changelog" | "/portal" | "/link" | "/link/url")
-                | (_, "/link_source") => missing(leaf(pointer)),
+                | (_, "/link_source" | "/webhook" | "/webhook/url" | "/since") => missing(leaf(pointer)),
+                (_, "/webhook/events/0") => Some(format!("{} must be a string", item(pointer))),
                 (_, "/portal/visibility" | "/portal/languages") => missing(leaf(pointer)),
                 (_, "/feature_request/title" | "/changelog/title") => missing("title"),
                 (_, "/customer/email" | "/email") => missing("email"),
@@ -921,7 +979,10 @@ fn a_nul_character_is_refused_in_every_text() {
                 "track_id" | "lane_id" | "closed_track_id" | "feature_request_ids" => {
                     format!("{field} is not a valid UUID")
                 }
-                "publish_at" => malformed("from").expect("a message").replace("from", field),
+                "publish_at" | "since" => malformed("from").expect("a message").replace("from", field),
+                "format" => "format must be one of standard, slack, discord, teams".to_owned(),
+                "events" => "events must be types of events".to_owned(),
+                "overlap" => "overlap must be a duration from 0s to 7d, for example 24h".to_owned(),
                 // A reference like one in a path: there is no such feature request.
                 "target_id" => UNKNOWN_REQUEST.to_owned(),
                 "cover_image_signed_id" => "Cover image is invalid".to_owned(),

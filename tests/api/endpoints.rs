@@ -16,7 +16,7 @@ pub struct Endpoint {
 }
 
 /// What only keys with the scope `manage` may do.
-pub const MANAGED: [(&str, &str); 30] = [
+pub const MANAGED: [(&str, &str); 41] = [
     ("GET", "/api/external/v1/portal"),
     ("PATCH", "/api/external/v1/portal"),
     ("PUT", "/api/external/v1/synonyms"),
@@ -31,6 +31,17 @@ pub const MANAGED: [(&str, &str); 30] = [
     ("GET", "/api/external/v1/link_sources/{id}"),
     ("PATCH", "/api/external/v1/link_sources/{id}"),
     ("DELETE", "/api/external/v1/link_sources/{id}"),
+    ("GET", "/api/external/v1/webhooks"),
+    ("POST", "/api/external/v1/webhooks"),
+    ("GET", "/api/external/v1/webhooks/{id}"),
+    ("PATCH", "/api/external/v1/webhooks/{id}"),
+    ("DELETE", "/api/external/v1/webhooks/{id}"),
+    ("GET", "/api/external/v1/webhooks/{id}/deliveries"),
+    ("GET", "/api/external/v1/webhooks/{id}/deliveries/{delivery_id}"),
+    ("POST", "/api/external/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver"),
+    ("POST", "/api/external/v1/webhooks/{id}/redeliver"),
+    ("POST", "/api/external/v1/webhooks/{id}/rotate_secret"),
+    ("POST", "/api/external/v1/webhooks/{id}/test"),
     ("GET", "/api/external/v2/imports"),
     ("POST", "/api/external/v2/imports"),
     ("GET", "/api/external/v2/imports/{id}"),
@@ -70,6 +81,10 @@ pub struct Records {
     pub link: String,
     /// A link source.
     pub link_source: String,
+    /// A webhook, whose host does not exist.
+    pub webhook: String,
+    /// A test event for `webhook`.
+    pub delivery: String,
     /// A track without feature requests.
     pub track: String,
     /// A lane.
@@ -132,6 +147,7 @@ impl Records {
             |email: &str| client.get_customers(&format!("query={email}")).is_ok()["customers"][0]["id"].clone();
         let attachment = client.post_attachment(&form_with("a.png", b"\x89PNG\r\n\x1a\n")).is_ok();
         let text = |value: &Value| value.as_str().expect("a string").to_owned();
+        let (webhook, delivery) = webhook(client);
         Self {
             held,
             comment: client.comment(&request, "Soon"),
@@ -142,6 +158,8 @@ impl Records {
                 "link",
             ),
             link_source: link_source(client),
+            webhook,
+            delivery,
             track: id(&track, "track"),
             lane: id(&lane, "lane"),
             changelog: changelog(false),
@@ -175,6 +193,8 @@ impl Records {
             note: id(),
             link: id(),
             link_source: id(),
+            webhook: id(),
+            delivery: id(),
             track: id(),
             lane: id(),
             changelog: id(),
@@ -203,6 +223,21 @@ fn link_source(client: &Client) -> String {
     }
     let body = json!({ "link_source": { "name": "Code", "kind": "github" } });
     client.send("POST", path, &body).is_ok()["link_source"]["id"].as_str().expect("an id").to_owned()
+}
+
+/// Adds a webhook with a test event. There are at most 10, so the oldest one makes room.
+fn webhook(client: &Client) -> (String, String) {
+    let path = "/api/external/v1/webhooks";
+    let listed = client.get(path).is_ok();
+    if listed["total_count"].as_u64().is_some_and(|count| count >= 8) {
+        let oldest = listed["webhooks"][0]["id"].as_str().expect("an id");
+        client.delete(&format!("{path}/{oldest}")).is_empty();
+    }
+    let body = json!({ "webhook": { "url": "https://receiver.invalid/", "events": ["changelog.unpublished"] } });
+    let webhook = client.send("POST", path, &body).is_ok()["webhook"]["id"].as_str().expect("an id").to_owned();
+    let test = client.send("POST", &format!("{path}/{webhook}/test"), &json!({})).is_ok();
+    let delivery = test["delivery"]["id"].as_str().expect("an id").to_owned();
+    (webhook, delivery)
 }
 
 /// Waits until the service has done the imports that were asked for: one runs at a time in a workspace.
@@ -311,6 +346,7 @@ impl Endpoint {
             ("reference_notes", _) => &records.note,
             ("links", _) => &records.link,
             ("link_sources", _) => &records.link_source,
+            ("webhooks", _) => &records.webhook,
             ("tracks", _) => &records.track,
             ("lanes", _) => &records.lane,
             ("changelogs", "/unpublish") => &records.published,
@@ -323,7 +359,7 @@ impl Endpoint {
             ("tags", _) => &records.tag,
             _ => panic!("no record for {}", self.path),
         };
-        format!("{before}{id}{after}")
+        format!("{before}{id}{}", after.replace("{delivery_id}", &records.delivery))
     }
 
     /// Path for one of these records, with the required query parameters.

@@ -335,11 +335,12 @@ fn add(fields: &Map<String, Value>, body: &mut Value) {
     }
 }
 
-/// Replaces all ids and timestamps in a value.
+/// Replaces all ids, timestamps and secrets in a value.
 fn timeless(value: &Value) -> Value {
     match value {
         Value::String(text) if uuid::Uuid::try_parse(text).is_ok() => json!("an id"),
         Value::String(text) if text.len() == 24 && text.ends_with('Z') => json!("a moment"),
+        Value::String(text) if text.starts_with("whsec_") => json!("a secret"),
         Value::String(text) => match text.rsplit_once('/') {
             Some((place, id)) if uuid::Uuid::try_parse(id).is_ok() => json!(place),
             _ => value.clone(),

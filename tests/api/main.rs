@@ -98,5 +98,6 @@ mod transport_security;
 mod upvotes;
 mod voters;
 mod votes;
+mod webhooks;
 mod who_pays;
 mod withdrawals;

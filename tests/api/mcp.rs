@@ -145,11 +145,12 @@ fn post_to(target: &str, client: &Client, headers: &[(&str, &str)], body: &Value
     client.request("POST", target, &headers, Some(body.to_string().as_bytes())).expect("a response")
 }
 
-/// Returns the endpoints that are tools: not those with the data of people.
+/// Returns the endpoints that are tools: not those with the data of people, or that send data elsewhere.
 fn with_tools() -> Vec<Endpoint> {
     let is_of_people = |path: &str| {
         path.contains("v1/exports")
             || path.contains("v1/link_sources")
+            || path.contains("v1/webhooks")
             || path.contains("v2/imports")
             || path.ends_with("/customers/{id}/export")
             || path.ends_with("/customers/{id}/erase")

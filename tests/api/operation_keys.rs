@@ -421,7 +421,7 @@ fn while_another_process_writes_reads_succeed_and_writes_get_503() {
 }
 
 /// All endpoints that take an operation key, in the order of the document.
-const TAKING_KEYS: [&str; 33] = [
+const TAKING_KEYS: [&str; 37] = [
     "POST /changelogs",
     "PATCH /changelogs/{id}",
     "POST /changelogs/{id}/publish",
@@ -453,6 +453,10 @@ const TAKING_KEYS: [&str; 33] = [
     "PATCH /tags/{name}",
     "POST /tracks",
     "PATCH /tracks/{id}",
+    "PATCH /webhooks/{id}",
+    "POST /webhooks/{id}/deliveries/{delivery_id}/redeliver",
+    "POST /webhooks/{id}/redeliver",
+    "POST /webhooks/{id}/test",
     "POST /api/external/v2/imports/{id}/run",
     "POST /api/external/v2/imports/{id}/undo",
 ];
@@ -474,6 +478,7 @@ fn all_counts(app: &App) -> Vec<(&'static str, i64)> {
         "held_comments",
         "links",
         "link_sources",
+        "webhooks",
         "customers",
         "portal_settings",
         "followers",

@@ -78,6 +78,9 @@ const ERASED_ONLY: &[(&str, &str)] = &[
     ("sign_ins.email_folded", "a sign-in that was asked for: a day"),
     ("sign_ins.next", "a sign-in that was asked for: a day"),
     ("sign_ins.language", "a sign-in that was asked for: a day"),
+    ("webhook_attempts.response", "the answer of a server to an event, which may repeat it: 30 days"),
+    ("webhook_events.data", "copies of exported records, as they are sent to webhooks: 30 days"),
+    ("webhook_events.snapshot", "copies of exported records, as they are sent to webhooks: 30 days"),
 ];
 
 /// All other columns that hold text, with the reason why they are none of a customer.
@@ -118,6 +121,15 @@ const OF_NOBODY: &[(&str, &[&str])] = &[
             "portal_settings.noun",
             "removed_comments.was_held",
             "vote_tallies.attention",
+            "webhook_attempts.error",
+            "webhook_deliveries.failure",
+            "webhook_deliveries.kind",
+            "webhook_deliveries.state",
+            "webhook_events.actor_kind",
+            "webhook_events.kind",
+            "webhooks.disabled_because",
+            "webhooks.events",
+            "webhooks.format",
         ],
     ),
     (
@@ -158,11 +170,18 @@ const OF_NOBODY: &[(&str, &[&str])] = &[
         ],
     ),
     ("names of the team: members, keys and operators", &["api_keys.last_four", "api_keys.name"]),
-    ("never an address or a name of a customer", &["audit_entries.actor_name", "audit_entries.changes"]),
+    (
+        "never an address or a name of a customer",
+        &["audit_entries.actor_name", "audit_entries.changes", "webhook_events.actor_name"],
+    ),
     ("ids of records and placements", &["feature_request_events.details", "outbox.payload"]),
     ("the answer of a mail server to a message that is deleted", &["outbox.answer", "outbox.failure"]),
     ("how somebody else's program names its records", &["imported.external_id", "imported.name", "imports.name"]),
     ("how the team calls a tracker, and its secret, encrypted", &["link_sources.name", "link_sources.sealed_secret"]),
+    (
+        "where the team sends events, and what for: URL and secrets are encrypted",
+        &["webhooks.description", "webhooks.sealed_secrets", "webhooks.sealed_url"],
+    ),
     ("chosen by the client for a retry", &["operations.operation_key"]),
 ];
 

@@ -128,6 +128,7 @@ fn every_route_with_ids_responds_with_404_to_ids_of_another_workspace() {
             "notes",
             "links",
             "link_sources",
+            "webhooks",
             "lanes",
             "tracks",
             "changelogs",

@@ -24,7 +24,7 @@ const LAYERS: [(&str, &str, &str); 16] = [
     (
         "roadmap-store",
         "what both stores share knows the domain, and of the databases the types of their columns",
-        "diesel roadmap-domain tokio tracing uuid",
+        "diesel roadmap-domain serde_json tokio tracing uuid",
     ),
     (
         "roadmap-sqlite",
@@ -52,7 +52,7 @@ const LAYERS: [(&str, &str, &str); 16] = [
     (
         "roadmap-outbound",
         "the guarded client knows the rules of the domain and HTTP",
-        "reqwest roadmap-domain rustls thiserror tokio url",
+        "async-trait reqwest roadmap-domain rustls thiserror tokio tracing url",
     ),
     (
         "roadmap-import",
@@ -95,7 +95,7 @@ const LAYERS: [(&str, &str, &str); 16] = [
         "the binary connects the other crates, and has what the process and its operators need",
         "actix-web anyhow async-trait base64 bytes clap comfy-table encoding_rs humantime indicatif ipnet mailparse md-5 moka \
          opentelemetry opentelemetry-http opentelemetry-otlp opentelemetry_sdk prometheus-client rand reqwest roadmap-api \
-         roadmap-blobs roadmap-domain roadmap-http roadmap-import roadmap-mail roadmap-mcp roadmap-pictures \
+         roadmap-blobs roadmap-domain roadmap-http roadmap-import roadmap-mail roadmap-mcp roadmap-outbound roadmap-pictures \
          roadmap-postgres roadmap-sqlite roadmap-store roadmap-web rustix rustls serde serde_json sha2 tar tempfile \
          thiserror time tokio toml tracing tracing-opentelemetry tracing-subscriber uuid zip",
     ),

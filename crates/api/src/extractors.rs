@@ -15,7 +15,7 @@ use roadmap_domain::error::{FieldError, FieldProblem, RoadmapError, Validated};
 use roadmap_domain::model::api_key::Credential;
 use roadmap_domain::model::audit::{Actor, Channel, Origin};
 use roadmap_domain::model::feature_request::{FeatureRequestRef, Tag};
-use roadmap_domain::model::id::{WorkspaceId, parse_uuid};
+use roadmap_domain::model::id::{WebhookEventId, WorkspaceId, parse_uuid};
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_http::body::{JSON_LIMIT, MemoryReservation};
 use roadmap_http::request_id::id_of;
@@ -201,8 +201,17 @@ pub fn feature_request_ref(request: &HttpRequest) -> FeatureRequestRef {
 
 /// Returns the ID of the record that the path names. Anything else than a UUID is `None`: no record has such an ID.
 pub fn record_id<T>(request: &HttpRequest, wrap: fn(Uuid) -> T) -> Option<T> {
+    id_in(request, "id", wrap)
+}
+
+/// Returns the ID of the delivery that the path names below its webhook, as [`record_id`] does.
+pub fn delivery_id(request: &HttpRequest) -> Option<WebhookEventId> {
+    id_in(request, "delivery_id", WebhookEventId::new)
+}
+
+fn id_in<T>(request: &HttpRequest, name: &str, wrap: fn(Uuid) -> T) -> Option<T> {
     // Rejects surrounding white space, which is allowed in fields only.
-    let segment = segment(request, "id").filter(|segment| segment.len() == Hyphenated::LENGTH)?;
+    let segment = segment(request, name).filter(|segment| segment.len() == Hyphenated::LENGTH)?;
     parse_uuid("id", &segment).ok().map(wrap)
 }
 

@@ -32,3 +32,4 @@ mod wire;
 
 pub use routes::{PROGRAM_PATHS, access_of_operations, configure, configure_operations, load_endpoints};
 pub use state::State;
+pub use wire::event::EventBodies;

@@ -16,6 +16,7 @@ use utoipa::openapi::OpenApi as Assembled;
 
 use crate::extractors::IDEMPOTENCY_KEY;
 use crate::routes;
+use crate::wire::event;
 
 /// The document without operations.
 #[derive(OpenApi)]
@@ -46,6 +47,7 @@ use crate::routes;
         (name = "People", description = "Customers and team members."),
         (name = "Moderation", description = "Feature requests and comments on the portal that wait for approval."),
         (name = "Settings", description = "Settings of the workspace, the key and the audit log."),
+        (name = "Webhooks", description = "Where events are sent, and what became of them."),
         (name = "Files", description = "Uploads of files."),
         (name = "Imports", description = "Records of other programs."),
     ),
@@ -72,6 +74,13 @@ fn assemble(derived: &Assembled) -> Value {
     let mut document = serde_json::to_value(derived).unwrap_or_default();
     let derived = document.as_object_mut().and_then(|document| document.remove("components")).unwrap_or_default();
     let schemas = derived.get("schemas").and_then(Value::as_object).cloned().unwrap_or_default();
+    let (webhooks, of_events) = event::documented();
+    if let Some(document) = document.as_object_mut() {
+        document.insert("webhooks".to_owned(), webhooks);
+    }
+    let of_events =
+        of_events.into_iter().map(|(name, schema)| (name, serde_json::to_value(schema).unwrap_or_default()));
+    let schemas: Map<String, Value> = schemas.into_iter().chain(of_events).collect();
     let mut schemas: Map<String, Value> =
         schemas.iter().map(|(name, schema)| (name.clone(), flatten_all_of(schema, &schemas))).collect();
     for operation in operations(&mut document) {

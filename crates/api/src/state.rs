@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::web;
+use roadmap_domain::model::destination::DestinationRules;
 use roadmap_domain::policy::sealing::Sealer;
 use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
@@ -30,8 +31,10 @@ pub struct State {
     pub imports: UploadImport,
     /// Receives the reports of issue trackers.
     pub reports: ReceiveReport,
-    /// Seals the secrets of link sources.
+    /// Seals the secrets of link sources, and the URLs and secrets of webhooks.
     pub sealer: Arc<Sealer>,
+    /// Where webhooks may lead.
+    pub destinations: Arc<DestinationRules>,
     /// Makes pictures for texts from uploaded files.
     pub pictures: AddPicture,
     /// Deletes uploaded files.

@@ -26,6 +26,7 @@ pub(crate) mod tracks;
 pub(crate) mod upvotes;
 pub(crate) mod voters;
 pub(crate) mod votes;
+pub(crate) mod webhooks;
 
 use actix_web::{HttpResponse, web};
 use roadmap_domain::error::Validated;

@@ -6,6 +6,7 @@ pub(crate) mod audit;
 pub(crate) mod changelog;
 pub(crate) mod comment;
 pub(crate) mod customer;
+pub(crate) mod event;
 pub(crate) mod export;
 pub(crate) mod feature_request;
 pub(crate) mod held_post;
@@ -26,6 +27,7 @@ pub(crate) mod subscription;
 pub(crate) mod tag;
 pub(crate) mod track;
 pub(crate) mod voter;
+pub(crate) mod webhook;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::ContentType;

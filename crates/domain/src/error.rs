@@ -137,6 +137,12 @@ pub enum Conflict {
     TooManyLinks,
     /// The workspace has as many link sources as it may have.
     TooManyLinkSources,
+    /// The workspace has as many webhooks as it may have.
+    TooManyWebhooks,
+    /// The format of the webhook has no signatures.
+    NoWebhookSecret,
+    /// The webhook gets nothing while it is disabled.
+    WebhookDisabled,
     /// An import of the workspace runs, or is being undone.
     ImportRunning,
     /// There is no uploaded file that could be imported.
@@ -171,6 +177,9 @@ impl Conflict {
             Self::TooManyTagged => "Tag has more than 10,000 feature requests.",
             Self::TooManyLinks => "FeatureRequest has at most 20 links.",
             Self::TooManyLinkSources => "A workspace has at most 20 link sources.",
+            Self::TooManyWebhooks => "A workspace has at most 10 webhooks.",
+            Self::NoWebhookSecret => "Webhook has no secret.",
+            Self::WebhookDisabled => "Webhook is disabled.",
             Self::ImportRunning => "Import is already running.",
             Self::ImportNotReady => "Import has no file that can be imported.",
             Self::ImportNotDiscardable => "Import cannot be deleted: it has made something, or is running.",
@@ -322,6 +331,10 @@ pub enum Resource {
     Link,
     /// A link source, by id.
     LinkSource,
+    /// A webhook, by id.
+    Webhook,
+    /// A delivery of a webhook, by the id of its event.
+    Delivery,
     /// A changelog, by id.
     Changelog,
     /// A team member, by id or address.
@@ -353,6 +366,8 @@ impl Resource {
             Self::ReferenceNote => "ReferenceNote",
             Self::Link => "Link",
             Self::LinkSource => "LinkSource",
+            Self::Webhook => "Webhook",
+            Self::Delivery => "Delivery",
             Self::Changelog => "Changelog",
             Self::Member => "Member",
             Self::SignIn => "SignIn",

@@ -54,4 +54,6 @@ pub mod timestamp;
 pub mod track;
 pub mod usage;
 pub mod vote;
+pub mod webhook;
+pub mod webhook_event;
 pub mod workspace;

@@ -1,5 +1,7 @@
 //! Pure functions that implement the rules of the service.
 
+pub mod announcements;
+pub mod chat_messages;
 pub mod contrast;
 pub mod erasing;
 pub mod idempotency;
@@ -21,3 +23,6 @@ pub mod spreadsheet;
 pub mod storage;
 pub mod subscription;
 pub mod trending;
+pub mod webhook_content;
+pub mod webhook_retry;
+pub mod webhook_signature;

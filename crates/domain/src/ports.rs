@@ -25,6 +25,9 @@
 //! | [`OutboxQueue`] | `DeliverMail`, operator commands, the metrics | store |
 //! | [`MailReader`] | `DeliverMail` | store |
 //! | [`Mailer`] | `DeliverMail` | `roadmap-mail` |
+//! | [`WebhookQueue`] | `DeliverWebhooks`, the metrics | store |
+//! | [`EventRenderer`] | `DeliverWebhooks`, the API | `roadmap-api` |
+//! | [`WebhookSender`] | `DeliverWebhooks` | `roadmap-outbound` |
 //! | [`Health`] | the readiness probe | store |
 //! | [`ConnectionPools`] | the metrics | store |
 //! | [`OperationLocks`] | the executor | the server, in memory |
@@ -54,6 +57,7 @@ mod snapshots;
 mod sources;
 mod unit_of_work;
 mod usage;
+mod webhooks;
 mod writes;
 
 pub use blobs::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
@@ -79,6 +83,10 @@ pub use snapshots::{Snapshot, SnapshotReader};
 pub use sources::{PortalSource, TrackSource};
 pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 pub use usage::UsageStore;
+pub use webhooks::{
+    AttemptObserver, EventRenderer, UndistributedEvents, WebhookQueue, WebhookReader, WebhookRequest, WebhookResponse,
+    WebhookSender, WebhookWrites,
+};
 pub use writes::{
     AttachmentDeletion, AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites,
     FeatureRequestWrites, HeldPostWrites, ImportRunWrites, ImportWrites, Insertion, LinkWrites, MergeWrites,

@@ -11,6 +11,7 @@ pub mod export_jobs;
 
 pub mod act_on_page;
 pub mod add_picture;
+pub mod announce_changelogs;
 pub mod approve_feature_request;
 pub mod cast_vote;
 pub mod change_board;
@@ -19,6 +20,7 @@ pub mod change_link_sources;
 pub mod change_links;
 pub mod change_members;
 pub mod change_tag;
+pub mod change_webhooks;
 pub mod create_changelog;
 pub mod create_feature_request;
 pub mod create_workspace;
@@ -67,10 +69,12 @@ pub mod withdraw_vote;
 mod indexing;
 mod notify;
 mod records;
+mod tell_admins;
 
 pub mod authenticate;
 pub mod delete_attachment;
 pub mod deliver_mail;
+pub mod deliver_webhooks;
 pub mod missed_searches;
 pub mod purge_audit_entries;
 pub mod purge_deletions;

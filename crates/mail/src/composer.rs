@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use lettre::Message;
 use lettre::message::Mailbox;
-use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, SignInMail, TestMail};
+use roadmap_domain::model::mail::{
+    DigestNotification, Notification, SendError, SignInMail, TestMail, WebhookDisabledMail,
+};
 use roadmap_domain::model::team_mail::TeamDigestNotification;
 use tokio::sync::Semaphore;
 
@@ -78,6 +80,11 @@ impl Composer {
     /// Writes a test mail. It is short, and waits for no other mail.
     pub(crate) fn test_mail(&self, mail: &TestMail) -> Result<Message, SendError> {
         message::test_mail(mail, &self.0.sender)
+    }
+
+    /// Writes a mail about a disabled webhook. It is short, and waits for no other mail.
+    pub(crate) fn webhook_disabled(&self, mail: &WebhookDisabledMail) -> Result<Message, SendError> {
+        message::webhook_disabled(mail, &self.0.sender)
     }
 
     async fn compose(

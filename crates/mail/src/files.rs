@@ -5,7 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, SignInMail, TestMail};
+use roadmap_domain::model::mail::{
+    DigestNotification, Notification, SendError, SignInMail, TestMail, WebhookDisabledMail,
+};
 use roadmap_domain::model::team_mail::TeamDigestNotification;
 use roadmap_domain::ports::Mailer;
 use tempfile::NamedTempFile;
@@ -67,6 +69,10 @@ impl Mailer for FileMailer {
 
     async fn send_test(&self, mail: &TestMail) -> Result<String, SendError> {
         self.write(self.composer.test_mail(mail)?, format!("{}.eml", mail.id)).await
+    }
+
+    async fn send_webhook_disabled(&self, mail: &WebhookDisabledMail) -> Result<String, SendError> {
+        self.write(self.composer.webhook_disabled(mail)?, format!("{}.eml", mail.id)).await
     }
 }
 

@@ -1,8 +1,8 @@
 //! Outgoing mail: its content, and its delivery to a mail server or a folder.
 //!
-//! - `message.rs`: builds a mail with its headers. `notification.rs`, `digest.rs`, `team_digest.rs`, `sign_in.rs` and `test_mail.rs`
-//!   render the text and the HTML of each kind with compiled-in templates in the frame of `frame.rs`, with the words of
-//!   `words.rs` in each language. `content.rs` renders a comment or changelog once for all its mails. `composer.rs` builds
+//! - `message.rs`: builds a mail with its headers. `notification.rs`, `digest.rs`, `team_digest.rs`, `sign_in.rs`,
+//!   `webhook_disabled.rs` and `test_mail.rs` render the text and the HTML of each kind with compiled-in templates in the
+//!   frame of `frame.rs`, with the words of `words.rs` in each language. `content.rs` renders a comment or changelog once for all its mails. `composer.rs` builds
 //!   the mails outside of the async runtime. `samples.rs` writes examples of all mails.
 //! - [`SmtpMailer`] (`smtp.rs`): sends over the connections of `connections.rs` to a mail server. `session.rs` is the SMTP
 //!   dialog, `rejection.rs` the meaning of the server's refusals. `transcript.rs` records the dialog for an operator, and
@@ -32,6 +32,7 @@ mod smtp;
 mod team_digest;
 mod test_mail;
 mod transcript;
+mod webhook_disabled;
 mod words;
 
 pub use files::FileMailer;

@@ -7,13 +7,15 @@ use lettre::message::header::{From, Header, HeaderName, HeaderValue, Subject};
 use lettre::message::{Mailbox, MessageBuilder, MultiPart};
 use lettre::{Address, Message};
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::mail::{Brand, DigestNotification, Notification, SendError, SignInMail, TestMail};
+use roadmap_domain::model::mail::{
+    Brand, DigestNotification, Notification, SendError, SignInMail, TestMail, WebhookDisabledMail,
+};
 use roadmap_domain::model::team_mail::TeamDigestNotification;
 
 use crate::composer::Sender;
 use crate::content::ContentParts;
 use crate::frame::Rendered;
-use crate::{digest, notification, sign_in, team_digest, test_mail};
+use crate::{digest, notification, sign_in, team_digest, test_mail, webhook_disabled};
 
 /// Maximum characters of client text in a header.
 const MAX_HEADER_LENGTH: usize = 300;
@@ -103,6 +105,12 @@ pub(crate) fn sign_in(mail: &SignInMail, sender: &Sender) -> Result<Message, Sen
 pub(crate) fn test_mail(mail: &TestMail, sender: &Sender) -> Result<Message, SendError> {
     let head = HeaderFields { id: mail.id.to_string(), to: &mail.to, brand: &mail.brand, url: &mail.brand.portal_url };
     build(start(&head, sender)?, &head, test_mail::render(mail), sender)
+}
+
+/// Builds the mail to an admin about a disabled webhook. Nobody can unsubscribe from it.
+pub(crate) fn webhook_disabled(mail: &WebhookDisabledMail, sender: &Sender) -> Result<Message, SendError> {
+    let head = HeaderFields { id: mail.id.to_string(), to: &mail.to, brand: &mail.brand, url: &mail.url };
+    build(start(&head, sender)?, &head, webhook_disabled::render(mail), sender)
 }
 
 /// The variable parts of a mail's headers.
@@ -281,7 +289,7 @@ fn truncated_name(line: &str) -> String {
 mod tests {
     use super::*;
     use crate::content::MAX_SHOWN_BYTES;
-    use crate::samples::{address, name, plain_brand, sample_notification, sample_sign_in};
+    use crate::samples::{address, name, plain_brand, sample_notification, sample_sign_in, sample_webhook_disabled};
     use roadmap_domain::model::comment::PublicAuthor;
     use roadmap_domain::model::feature_request::Title;
     use roadmap_domain::model::id::CustomerId;
@@ -356,6 +364,36 @@ mod tests {
         let nobody = TestMail { to: EmailAddress::from_stored("nobody".to_owned()), ..mail };
         let refused = test_mail(&nobody, &sender("hello@acme.example")).unwrap_err();
         assert!(matches!(refused, SendError::Permanent { no_such_mailbox: true, .. }), "{refused:?}");
+    }
+
+    #[test]
+    fn what_a_webhook_s_server_sends_becomes_no_header() {
+        let hostile = || "x\r\nBcc: eve@evil.example\r\n\r\n<script>".to_owned();
+        let mail = WebhookDisabledMail { host: hostile(), response: Some(hostile()), ..sample_webhook_disabled() };
+        let raw =
+            String::from_utf8(webhook_disabled(&mail, &sender("hello@acme.example")).unwrap().formatted()).unwrap();
+        let (head, body) = raw.split_once("\r\n\r\n").unwrap();
+        let head = head.replace("\r\n ", " ");
+        let names: Vec<&str> = head.split("\r\n").map(|line| line.split_once(": ").unwrap().0).collect();
+        let expected = [
+            "Message-ID",
+            "Date",
+            "From",
+            "To",
+            "Subject",
+            "Auto-Submitted",
+            "MIME-Version",
+            "X-Auto-Response-Suppress",
+            "Content-Type",
+        ];
+        assert_eq!(names, expected);
+        for line in [
+            "Message-ID: <webhook_disabled.00000000-0000-0000-0000-0000000003eb.1770000000000.00000000-0000-0000-0000-0000000000dd@acme.example>",
+            "Subject: A webhook was disabled: x Bcc: eve@evil.example <script>",
+        ] {
+            assert!(head.contains(line), "{line} is not in {head}");
+        }
+        assert!(body.replace("=\r\n", "").contains("&#60;script&#62;"), "{body}");
     }
 
     #[test]

@@ -8,10 +8,12 @@ use roadmap_domain::model::comment::PublicAuthor;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, MemberId, SignInId};
+use roadmap_domain::model::id::{
+    ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, MemberId, SignInId, WebhookId,
+};
 use roadmap_domain::model::mail::{
     Brand, DigestId, DigestNotification, DigestNotificationEntry, MailId, News, Notification, SignInMail, TestMail,
-    Topic, Unsubscription,
+    Topic, Unsubscription, WebhookDisabledMail,
 };
 use roadmap_domain::model::message::MessageId;
 use roadmap_domain::model::portal::{Color, Language};
@@ -20,11 +22,12 @@ use roadmap_domain::model::sign_in::{PageAction, PendingAction};
 use roadmap_domain::model::team_mail::{TeamDigestEntry, TeamDigestId, TeamDigestNotification};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::webhook::{AttemptError, DisabledBecause};
 use uuid::Uuid;
 
 use crate::content::ContentParts;
 use crate::frame::Rendered;
-use crate::{digest, notification, sign_in, team_digest, test_mail};
+use crate::{digest, notification, sign_in, team_digest, test_mail, webhook_disabled};
 
 /// Writes the samples instead of comparing them.
 const WRITE: &str = "WRITE_MAIL_SAMPLES";
@@ -110,6 +113,24 @@ pub(crate) fn sample_team_digest() -> TeamDigestNotification {
         inbox_url: "https://acme.example/admin".to_owned(),
         account_url: "https://acme.example/account#mail".to_owned(),
         unsubscribe_url: "https://acme.example/unsubscribe/token?kind=team".to_owned(),
+    }
+}
+
+/// The mail about a webhook that fails.
+pub(crate) fn sample_webhook_disabled() -> WebhookDisabledMail {
+    let (webhook, at) = (WebhookId::new(Uuid::from_u128(0x3eb)), Timestamp::from_millis(1_770_000_000_000).unwrap());
+    WebhookDisabledMail {
+        id: MessageId::webhook_disabled(webhook, at, MemberId::new(Uuid::from_u128(0xdd))),
+        to: address("ines@acme.example"),
+        language: Language::English,
+        brand: plain_brand("Acme"),
+        host: "hooks.example.com".to_owned(),
+        because: DisabledBecause::Failing,
+        failing_since: Some(at),
+        status: Some(500),
+        error: Some(AttemptError::Status),
+        response: Some("Internal Server Error".to_owned()),
+        url: format!("https://acme.example/admin/webhooks/{webhook}"),
     }
 }
 
@@ -281,6 +302,22 @@ fn samples(language: Language) -> Vec<(&'static str, Rendered)> {
     };
     samples.push(("team", team_digest::render(&team).unwrap()));
     samples.push(("team-one", team_digest::render(&one).unwrap()));
+    let failing = WebhookDisabledMail {
+        language,
+        brand: plain.clone(),
+        url: format!("{PORTAL}/admin/webhooks/{}", Uuid::from_u128(0x3eb)),
+        ..sample_webhook_disabled()
+    };
+    let gone = WebhookDisabledMail {
+        brand: branded.clone(),
+        because: DisabledBecause::Gone,
+        failing_since: None,
+        status: Some(410),
+        response: None,
+        ..failing.clone()
+    };
+    samples.push(("webhook-failing", webhook_disabled::render(&failing).unwrap()));
+    samples.push(("webhook-gone", webhook_disabled::render(&gone).unwrap()));
     let sign_in_mail = SignInMail {
         brand: branded,
         url: format!("{PORTAL}/sign-in/signed"),

@@ -9,7 +9,7 @@ use roadmap_domain::model::mail::SignInMail;
 use roadmap_domain::model::sign_in::{PageAction, PendingAction, SignIn};
 
 use crate::frame::{FONT, Frame, Rendered};
-use crate::words::Words;
+use crate::words::{Words, utc_minute};
 
 /// Number of characters of the code in each group of its notation.
 const CODE_GROUP: usize = 4;
@@ -101,9 +101,7 @@ fn title(mail: &SignInMail) -> String {
 impl Sentences {
     fn of_sign_in(mail: &SignInMail) -> Self {
         let words = Words(mail.language);
-        let at = mail.asked_at.to_string();
-        let part = |range| at.get(range).unwrap_or_default();
-        let at = format!("{} {} UTC", part(0..10), part(11..16));
+        let at = utc_minute(mail.asked_at);
         Self {
             title: title(mail),
             link: words.get("sign-in-link"),

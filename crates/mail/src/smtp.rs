@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, SignInMail, TestMail};
+use roadmap_domain::model::mail::{
+    DigestNotification, Notification, SendError, SignInMail, TestMail, WebhookDisabledMail,
+};
 use roadmap_domain::model::team_mail::TeamDigestNotification;
 use roadmap_domain::ports::Mailer;
 
@@ -72,5 +74,9 @@ impl Mailer for SmtpMailer {
 
     async fn send_test(&self, mail: &TestMail) -> Result<String, SendError> {
         self.send_message(self.composer.test_mail(mail)?).await
+    }
+
+    async fn send_webhook_disabled(&self, mail: &WebhookDisabledMail) -> Result<String, SendError> {
+        self.send_message(self.composer.webhook_disabled(mail)?).await
     }
 }

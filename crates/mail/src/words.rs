@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
 use roadmap_domain::model::portal::Language;
+use roadmap_domain::model::timestamp::Timestamp;
 
 const ENGLISH: &str = include_str!("../locales/en/mail.ftl");
 const GERMAN: &str = include_str!("../locales/de/mail.ftl");
@@ -29,6 +30,13 @@ fn bundle(language: Language) -> FluentBundle<FluentResource> {
     let resource = FluentResource::try_new(source(language).to_owned()).unwrap_or_else(|(resource, _)| resource);
     let _ = bundle.add_resource(resource);
     bundle
+}
+
+/// Returns a time as mails show it in all languages: `2026-03-01 09:30 UTC`.
+pub(crate) fn utc_minute(at: Timestamp) -> String {
+    let at = at.to_string();
+    let part = |range| at.get(range).unwrap_or_default();
+    format!("{} {} UTC", part(0..10), part(11..16))
 }
 
 /// The words in one language.

@@ -59,24 +59,36 @@ const ADDITIVE: [&str; 1] = ["subscribe"];
 /// Operations without DELETE that cannot be undone either. A new name of a tag may be that of another one.
 const IRREVERSIBLE: [&str; 2] = ["mergeCustomer", "updateTag"];
 
-/// Operations that are no tools: the data of people, files full of them, and secrets do not become part of a conversation.
-const NO_TOOLS: [&str; 16] = [
+/// Operations that are no tools: the data of people, files full of them, and secrets do not become part of a conversation,
+/// and who reads texts of strangers must not be able to send data elsewhere.
+const NO_TOOLS: [&str; 27] = [
     "createExport",
     "createImport",
     "createLinkSource",
+    "createWebhook",
     "deleteImport",
     "deleteLinkSource",
+    "deleteWebhook",
     "eraseCustomer",
     "exportCustomer",
+    "listDeliveries",
     "listExports",
     "listImports",
     "listLinkSources",
+    "listWebhooks",
+    "redeliver",
+    "redeliverFailed",
+    "rotateWebhookSecret",
     "runImport",
+    "showDelivery",
     "showExport",
     "showImport",
     "showLinkSource",
+    "showWebhook",
+    "testWebhook",
     "undoImport",
     "updateLinkSource",
+    "updateWebhook",
 ];
 
 /// Levels of objects that the output schema of a reading tool describes. That of a writing tool names only what it

@@ -5,6 +5,7 @@
 //! and no connections that are used twice, so that nothing skips the judgement.
 
 mod resolver;
+mod sender;
 
 use std::error::Error;
 use std::io;
@@ -22,6 +23,8 @@ use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
 
 use resolver::{Blocked, GuardedResolver, Lookup, MAX_LOOKUPS, system_lookup};
+
+pub use sender::OutboundSender;
 
 pub use reqwest::Method;
 pub use reqwest::header::{self, HeaderMap};

@@ -34,6 +34,8 @@ pub(crate) struct PooledConnection {
     pub(crate) key_statements_prepared: bool,
     /// Whether the session has prepared the last statement of votes that are cast together.
     pub(crate) vote_statements_prepared: bool,
+    /// Whether the session has prepared the statement that records events.
+    pub(crate) event_statement_prepared: bool,
 }
 
 /// Opens connections to one database.
@@ -148,6 +150,7 @@ impl Manager for Connector {
             workspace: None,
             key_statements_prepared: false,
             vote_statements_prepared: false,
+            event_statement_prepared: false,
         })
     }
 

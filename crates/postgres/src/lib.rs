@@ -3,7 +3,7 @@
 //! - Connections come from pools and all have the same settings (`connection.rs`). Writes share one pool; each worker
 //!   of the web server reads through its own small pool ([`PostgresReader`]).
 //! - A unit of work is a transaction. Its `BEGIN` and the claim of its operation key are sent with its first statement,
-//!   its saved response with its commit (`unit.rs`).
+//!   its saved response and its events with its commit (`unit.rs`).
 //! - Votes of a workspace that wait at the same time are cast in one transaction (`vote_batches.rs`).
 //! - A connection with an unfinished statement or transaction is closed, never returned to its pool (`session.rs`).
 //! - The service's role owns nothing. Row-level security limits each session to the rows of the one workspace that it
@@ -36,6 +36,8 @@ mod statement;
 mod unit;
 mod usage;
 mod vote_batches;
+mod webhook_events;
+mod webhook_queue;
 mod writes;
 
 use std::sync::Arc;
@@ -62,7 +64,7 @@ use crate::vote_batches::VoteBatches;
 /// The number of connections for statements that are neither in a unit of work nor lists.
 const AUXILIARY_CONNECTIONS: usize = 2;
 
-/// The maximum number of connections for mail: a worker without mail uses one.
+/// The maximum number of connections for mail and webhooks: workers without work use one.
 const MAIL_CONNECTIONS: usize = 4;
 
 /// The number of reading connections for each connection for searches.
@@ -118,7 +120,7 @@ pub struct PostgresStore {
     units: Pool,
     /// Connections for statements that must not wait for units of work, such as authentication and health checks.
     auxiliary: Pool,
-    /// The connections of the mail workers, so that requests never wait for mail.
+    /// The connections of the workers of mail and webhooks, so that requests never wait for them.
     mail: Pool,
     connector: Connector,
     options: Arc<PostgresOptions>,

@@ -28,6 +28,8 @@ pub(crate) enum WorkspaceLock {
     Exports,
     /// The units that change link sources, or apply what they report.
     LinkSources,
+    /// The units that change webhooks.
+    Webhooks,
     /// Whoever counts searches that found nothing, which is not a unit.
     MissedSearches,
 }
@@ -43,6 +45,7 @@ impl WorkspaceLock {
             Self::Imports => "\0imports",
             Self::Exports => "\0exports",
             Self::LinkSources => "\0link_sources",
+            Self::Webhooks => "\0webhooks",
             Self::MissedSearches => "\0missed_searches",
         }
     }
@@ -83,6 +86,7 @@ mod tests {
             WorkspaceLock::Exports,
             WorkspaceLock::Members,
             WorkspaceLock::Tags,
+            WorkspaceLock::Webhooks,
             WorkspaceLock::MissedSearches,
         ];
         for lock in locks {

@@ -29,6 +29,7 @@ mod snapshots;
 mod tags;
 mod tracks;
 mod votes;
+mod webhooks;
 
 use roadmap_domain::ports::Reads;
 

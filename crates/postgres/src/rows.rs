@@ -3,7 +3,7 @@
 use diesel::Queryable;
 use diesel::dsl::auto_type;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl};
-use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::feature_request::{FeatureRequestDetail, Tag};
 use roadmap_domain::model::html::CleanHtml;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::schema::{
     api_keys, attachments, audit_entries, feature_requests, lanes, link_sources, members, portal_settings, sign_ins,
-    tracks, vote_tallies,
+    tracks, vote_tallies, webhooks,
 };
 use crate::statement::{placed, resolved, statement, summary};
 
@@ -225,6 +225,69 @@ pub(crate) use issue_links;
 /// The types of a changelog, with the ID and the name of its cover.
 pub(crate) type ChangelogColumns =
     (SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz, Timestamptz, Nullable<Text>, Nullable<(SqlUuid, Text)>);
+
+/// The types of `webhook_columns`, for statements written in SQL.
+pub(crate) type WebhookColumns = (
+    SqlUuid,
+    Text,
+    Text,
+    Text,
+    Text,
+    Nullable<Text>,
+    Bool,
+    Bool,
+    Bool,
+    Nullable<Text>,
+    Timestamptz,
+    Nullable<Timestamptz>,
+    Nullable<Timestamptz>,
+    Integer,
+    Timestamptz,
+    Timestamptz,
+);
+
+/// The SQL of the columns of a webhook, which are those of `webhook_columns`.
+macro_rules! webhook {
+    () => {
+        "webhooks.id, webhooks.sealed_url, webhooks.sealed_secrets, webhooks.description, webhooks.format,
+         webhooks.events, webhooks.include_private, webhooks.include_emails, webhooks.enabled,
+         webhooks.disabled_because, webhooks.enabled_at, webhooks.disabled_at, webhooks.failing_since,
+         webhooks.failed_tries, webhooks.created_at, webhooks.updated_at"
+    };
+}
+pub(crate) use webhook;
+
+/// The types of an event: ID, kind, the actor's kind, ID and name, what the operation says of it and its records as JSON,
+/// and its timestamp.
+pub(crate) type StoredEventColumns = (SqlUuid, Text, Text, Nullable<SqlUuid>, Text, Text, Text, Timestamptz);
+
+/// The SQL of the columns of an event.
+macro_rules! stored_event {
+    () => {
+        "webhook_events.id, webhook_events.kind, webhook_events.actor_kind, webhook_events.actor_id,
+         webhook_events.actor_name, webhook_events.data::text AS data, webhook_events.snapshot::text AS snapshot,
+         webhook_events.created_at"
+    };
+}
+pub(crate) use stored_event;
+
+/// The types of a try of a delivery: its timestamp, the status, the error, the duration, and the response.
+type AttemptColumns = (Timestamptz, Nullable<Integer>, Nullable<Text>, BigInt, Nullable<Text>);
+
+/// The types of a delivery: the ID of its event, the type that is sent, what is included, the state, the failure, the number
+/// of tries, when it is due, the timestamp of the event, and the last try.
+pub(crate) type DeliveryColumns = (
+    SqlUuid,
+    Text,
+    Bool,
+    Bool,
+    Text,
+    Nullable<Text>,
+    Integer,
+    Nullable<Timestamptz>,
+    Timestamptz,
+    Nullable<AttemptColumns>,
+);
 
 /// The columns of the settings of a portal.
 #[auto_type]

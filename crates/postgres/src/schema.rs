@@ -95,6 +95,7 @@ diesel::table! {
         updated_at -> Timestamptz,
         notified -> Bool,
         notifies -> Bool,
+        to_announce -> Bool,
     }
 }
 
@@ -179,6 +180,55 @@ diesel::table! {
         last_received_at -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
         updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    webhooks (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        sealed_url -> Text,
+        sealed_secrets -> Text,
+        description -> Text,
+        format -> Text,
+        events -> Nullable<Text>,
+        include_private -> Bool,
+        include_emails -> Bool,
+        enabled -> Bool,
+        disabled_because -> Nullable<Text>,
+        enabled_at -> Timestamptz,
+        disabled_at -> Nullable<Timestamptz>,
+        failing_since -> Nullable<Timestamptz>,
+        failed_tries -> Integer,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    webhook_deliveries (workspace_id, webhook_id, event_id) {
+        workspace_id -> Uuid,
+        webhook_id -> Uuid,
+        event_id -> Uuid,
+        kind -> Text,
+        state -> Text,
+        failure -> Nullable<Text>,
+        due_at -> Nullable<Timestamptz>,
+        leased_until -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    webhook_attempts (workspace_id, webhook_id, event_id, number) {
+        workspace_id -> Uuid,
+        webhook_id -> Uuid,
+        event_id -> Uuid,
+        number -> Integer,
+        status -> Nullable<Integer>,
+        error -> Nullable<Text>,
+        duration_ms -> BigInt,
+        response -> Nullable<Text>,
+        created_at -> Timestamptz,
     }
 }
 

@@ -12,7 +12,7 @@ use diesel::{OptionalExtension, QueryResult};
 use diesel_async::pooled_connection::PoolableConnection;
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use futures_util::FutureExt;
-use futures_util::future::join;
+use futures_util::future::{OptionFuture, join, join3};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use uuid::Uuid;
@@ -20,6 +20,7 @@ use uuid::Uuid;
 use crate::connection::Connector;
 use crate::errors::{is_definite_rollback, store_error};
 use crate::pool::Pool;
+use crate::webhook_events::RecordEvents;
 
 /// The workspace of sessions that do not know theirs yet: no workspace's rows are visible.
 pub(crate) const NO_WORKSPACE: WorkspaceId = WorkspaceId::new(Uuid::nil());
@@ -37,13 +38,15 @@ struct Preamble {
     begin: bool,
 }
 
-/// The last statement before a commit, which is sent together with it.
+/// A last statement before a commit, which is sent together with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastStatement {
     /// Saves the response of a unit of work. The claim of its operation key was sent together with its first statement.
-    OfUnit,
+    Response,
     /// Saves the responses of votes that are cast together.
-    OfVotes,
+    VoteResponses,
+    /// Records the events of a unit of work, or of votes that are cast together.
+    Events,
 }
 
 /// A connection that works for one workspace.
@@ -165,8 +168,9 @@ impl Session {
     /// Whether the connection has prepared the statements of these commits. It has if it has committed so before.
     pub(crate) fn has_prepared(&self, commit: LastStatement) -> bool {
         self.pooled.as_ref().is_some_and(|pooled| match commit {
-            LastStatement::OfUnit => pooled.key_statements_prepared,
-            LastStatement::OfVotes => pooled.vote_statements_prepared,
+            LastStatement::Response => pooled.key_statements_prepared,
+            LastStatement::VoteResponses => pooled.vote_statements_prepared,
+            LastStatement::Events => pooled.event_statement_prepared,
         })
     }
 
@@ -191,38 +195,52 @@ impl Session {
 
     /// Commits the transaction, together with a last statement.
     pub(crate) async fn commit(
+        self,
+        last: Option<(LastStatement, impl QueryFragment<Pg> + QueryId + Send)>,
+    ) -> Result<(), StoreError> {
+        self.commit_recording(last, None).await
+    }
+
+    /// As [`Self::commit`], with the statement that records events between the last statement and the commit.
+    pub(crate) async fn commit_recording(
         mut self,
         last: Option<(LastStatement, impl QueryFragment<Pg> + QueryId + Send)>,
+        events: Option<RecordEvents>,
     ) -> Result<(), StoreError> {
         if *self.failed.get_mut() {
             // The server would roll back and report that as a success.
             return Err(StoreError::Fatal("a unit with a failed statement cannot be committed".into()));
         }
-        let kind = last.as_ref().map(|(kind, _)| *kind);
-        if kind.is_none() && !self.has_begun() {
+        let kinds = [last.as_ref().map(|(kind, _)| *kind), events.as_ref().map(|_| LastStatement::Events)];
+        if kinds == [None, None] && !self.has_begun() {
             return Ok(());
         }
-        let (mut first, mut second) = (self.connection()?, self.connection()?);
-        let at_once = kind.is_some_and(|kind| self.has_prepared(kind));
+        let (mut first, mut second, mut third) = (self.connection()?, self.connection()?, self.connection()?);
+        let at_once = kinds.into_iter().flatten().all(|kind| self.has_prepared(kind));
         let sent = AtomicBool::new(false);
         let statements = async {
             let commit = async {
                 sent.store(true, Ordering::SeqCst);
-                second.batch_execute("COMMIT").await
+                third.batch_execute("COMMIT").await
             };
-            let outcome = match last.map(|(_, last)| diesel_async::RunQueryDsl::execute(last, &mut first)) {
-                None => commit.await,
-                // If the last statement fails, the server rolls back instead of committing, and only that statement
-                // returns an error. A statement that is not prepared yet takes two round trips, and the COMMIT could
-                // overtake it.
-                Some(last) if at_once => {
-                    let (last, committed) = join(last, commit).await;
-                    last.and(committed)
-                }
-                Some(last) => match last.await {
-                    Ok(_) => commit.await,
+            let last = last.map(|(_, last)| diesel_async::RunQueryDsl::execute(last, &mut first));
+            let last = OptionFuture::from(last).map(Option::transpose);
+            let events = events.map(|events| diesel_async::RunQueryDsl::execute(events, &mut second));
+            let events = OptionFuture::from(events).map(Option::transpose);
+            // If a statement fails, the server rolls back instead of committing, and the COMMIT returns no error. The first
+            // error is the cause: the server rejects what follows it. A statement that is not prepared yet takes two round
+            // trips, and what is sent after it could overtake it.
+            let outcome = if at_once {
+                let (last, events, committed) = join3(last, events, commit).await;
+                last.and(events).and(committed)
+            } else {
+                match last.await {
+                    Ok(_) => match events.await {
+                        Ok(_) => commit.await,
+                        Err(error) => Err(error),
+                    },
                     Err(error) => Err(error),
-                },
+                }
             };
             Ok(outcome)
         };
@@ -239,10 +257,13 @@ impl Session {
             Err(error) => return Err(error),
         }
         self.mark_ended();
-        if let Some((pooled, kind)) = self.pooled.as_mut().zip(kind) {
-            match kind {
-                LastStatement::OfUnit => pooled.key_statements_prepared = true,
-                LastStatement::OfVotes => pooled.vote_statements_prepared = true,
+        if let Some(pooled) = &mut self.pooled {
+            for kind in kinds.into_iter().flatten() {
+                match kind {
+                    LastStatement::Response => pooled.key_statements_prepared = true,
+                    LastStatement::VoteResponses => pooled.vote_statements_prepared = true,
+                    LastStatement::Events => pooled.event_statement_prepared = true,
+                }
             }
         }
         Ok(())

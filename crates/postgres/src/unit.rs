@@ -17,6 +17,7 @@ use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::webhook_event::NewWebhookEvent;
 use roadmap_domain::ports::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 use roadmap_store::rows::SummaryRow;
 use uuid::Uuid;
@@ -29,6 +30,7 @@ use crate::pool::Pool;
 use crate::saved_responses::{FindSavedResponse, SaveResponse, saved_response};
 use crate::session::{LastStatement, Session};
 use crate::vote_batches::{BatchOutcome, BatchSlot, VoteBatches, VotePermit};
+use crate::webhook_events::RecordEvents;
 
 /// An open unit of work.
 pub(crate) struct PostgresUnit {
@@ -44,6 +46,8 @@ pub(crate) struct PostgresUnit {
     known_words: Arc<KnownWords>,
     /// Words that the unit has added to the vocabulary, or found in it.
     learned_words: Vec<String>,
+    /// The events that are recorded with the commit.
+    events: Vec<NewWebhookEvent>,
 }
 
 /// Where the unit's vote is cast, if it casts one.
@@ -76,6 +80,11 @@ impl PostgresUnit {
         let words = self.known_words.unknown_words(self.workspace, document);
         self.learned_words.extend_from_slice(&words);
         words
+    }
+
+    /// Keeps events until the commit, which records them.
+    pub(crate) fn keep_events(&mut self, events: &[NewWebhookEvent]) {
+        self.events.extend_from_slice(events);
     }
 
     pub(crate) fn connection(&self) -> Result<&AsyncPgConnection, StoreError> {
@@ -183,7 +192,7 @@ impl PostgresUnit {
         let lock = LockKey { number: lock_number(self.workspace, key.as_str()) };
         let lock = lock.execute(&mut locking);
         let look = self.find_saved_response(key).get_result(&mut looking).map(OptionalExtension::optional);
-        let at_once = session.has_prepared(LastStatement::OfUnit);
+        let at_once = session.has_prepared(LastStatement::Response);
         let began = Instant::now();
         let outcomes = async {
             // A statement that is not prepared yet takes two round trips, to prepare and to execute it. A statement
@@ -241,6 +250,7 @@ impl PostgresStore {
             locks: Vec::new(),
             known_words: self.known_words.clone(),
             learned_words: Vec::new(),
+            events: Vec::new(),
         })))
     }
 }
@@ -271,9 +281,10 @@ impl UnitOfWork for PostgresUnit {
             at: at.into(),
         });
         if let VoteState::Batched(slot) = self.vote {
-            slot.commit(record).await?;
+            slot.commit(record, self.events).await?;
             return Ok(EndOutcome::Applied);
         }
+        let events = RecordEvents::of(self.workspace, &self.events)?;
         self.open().await?;
         // A command without statements has not claimed its key yet.
         let is_pending = matches!(*self.claim(), KeyClaim::Pending);
@@ -284,7 +295,7 @@ impl UnitOfWork for PostgresUnit {
             };
         }
         if let Some(session) = self.session {
-            session.commit(record.map(|record| (LastStatement::OfUnit, record))).await?;
+            session.commit_recording(record.map(|record| (LastStatement::Response, record)), events).await?;
         }
         self.known_words.remember(self.workspace, &self.learned_words);
         Ok(EndOutcome::Applied)

@@ -2,8 +2,8 @@
 //!
 //! Two votes of a workspace run alone, at once, in the transactions of their units of work. While they run, others are
 //! queued; when one ends, the queued ones become a batch: one statement casts them, in a task of its own. The task passes
-//! each unit of work its row, collects the responses that they save, and commits. What cannot be cast together runs alone:
-//! the result is the same.
+//! each unit of work its row, collects the responses that they save and their events, and commits. What cannot be cast
+//! together runs alone: the result is the same.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,6 +14,7 @@ use diesel_async::RunQueryDsl;
 use futures_util::future::try_join_all;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
+use roadmap_domain::model::webhook_event::NewWebhookEvent;
 use roadmap_store::columns::{TimestampColumn, inconsistent};
 use roadmap_store::rows::SummaryRow;
 use thiserror::Error;
@@ -28,6 +29,7 @@ use crate::rows::SummaryColumns;
 use crate::saved_responses::{SaveResponse, saved_response};
 use crate::session::{LastStatement, Session};
 use crate::statement::{author, statement};
+use crate::webhook_events::RecordEvents;
 
 /// The number of transactions with votes of one workspace that run at a time. While the server writes one commit to the
 /// disk, it casts the votes of the other.
@@ -316,17 +318,24 @@ impl Drop for PermitGuard {
     }
 }
 
+/// What a unit of work adds to the commit of its batch: the response to save, and its events.
+type Commit = (Option<SaveResponse>, Vec<NewWebhookEvent>);
+
 /// The part of a unit of work in a batch. Dropping it rolls the batch back.
 pub(crate) struct BatchSlot {
-    save: oneshot::Sender<Option<SaveResponse>>,
+    commit: oneshot::Sender<Commit>,
     ended: oneshot::Receiver<Result<(), StoreError>>,
 }
 
 impl BatchSlot {
-    /// Commits the vote together with the others and with the response to save.
-    pub(crate) async fn commit(self, saved: Option<SaveResponse>) -> Result<(), StoreError> {
+    /// Commits the vote together with the others, with the response to save and the events to record.
+    pub(crate) async fn commit(
+        self,
+        saved: Option<SaveResponse>,
+        events: Vec<NewWebhookEvent>,
+    ) -> Result<(), StoreError> {
         // The batch may have ended without this unit. It has sent its end then.
-        drop(self.save.send(saved));
+        drop(self.commit.send((saved, events)));
         self.ended.await.unwrap_or_else(|_| {
             let problem = "the task that casts votes ended before its transaction did";
             Err(StoreError::OutcomeUnknown(problem.into()))
@@ -336,7 +345,7 @@ impl BatchSlot {
 
 /// The batch's end of a [`BatchSlot`].
 struct OpenSlot {
-    save: oneshot::Receiver<Option<SaveResponse>>,
+    commit: oneshot::Receiver<Commit>,
     ended: oneshot::Sender<Result<(), StoreError>>,
 }
 
@@ -360,7 +369,7 @@ async fn run_batch(units: Pool, workspace: Uuid, votes: Vec<QueuedVote>, permit:
         drop(session.roll_back().await);
         return;
     }
-    let (saved, ends) = match collect_responses(slots).await {
+    let (commits, ends) = match collect_commits(slots).await {
         Ok(collected) => collected,
         Err(ends) => {
             drop(session.roll_back().await);
@@ -369,7 +378,13 @@ async fn run_batch(units: Pool, workspace: Uuid, votes: Vec<QueuedVote>, permit:
             return;
         }
     };
-    let committed = session.commit(save_responses(workspace, saved).map(|saved| (LastStatement::OfVotes, saved))).await;
+    let (saved, events): (Vec<_>, Vec<_>) = commits.into_iter().unzip();
+    let saved =
+        save_responses(workspace, saved.into_iter().flatten()).map(|saved| (LastStatement::VoteResponses, saved));
+    let committed = match RecordEvents::of(workspace, events.iter().flatten()) {
+        Ok(events) => session.commit_recording(saved, events).await,
+        Err(error) => Err(error),
+    };
     let failure = committed.err().map(|failure| Arc::new(retryable(failure)));
     for end in ends {
         // A caller that has gone needs no result.
@@ -403,7 +418,7 @@ fn cast_votes(workspace: Uuid, votes: &[QueuedVote]) -> CastVotes {
 }
 
 /// Returns the statement that saves the responses, unless there is none.
-fn save_responses(workspace: Uuid, saved: Vec<SaveResponse>) -> Option<SaveResponses> {
+fn save_responses(workspace: Uuid, saved: impl Iterator<Item = SaveResponse>) -> Option<SaveResponses> {
     let mut all = SaveResponses { workspace, keys: vec![], statuses: vec![], bodies: vec![], times: vec![] };
     for SaveResponse { workspace: _, key, status, body, at } in saved {
         all.keys.push(key);
@@ -421,10 +436,10 @@ fn pass_rows(votes: Vec<QueuedVote>, rows: Vec<CastRow>, permit: &VotePermit) ->
     for (place, queued) in (1..).zip(votes) {
         let result = match (by_place.remove(&place), &queued.key) {
             (Some((_, _, _, Some(request), is_new, _)), _) => {
-                let (save, saved) = oneshot::channel();
+                let (commit, committing) = oneshot::channel();
                 let (end, ended) = oneshot::channel();
-                slots.push(OpenSlot { save: saved, ended: end });
-                Ok(BatchOutcome::Cast { request, is_new, slot: BatchSlot { save, ended } })
+                slots.push(OpenSlot { commit: committing, ended: end });
+                Ok(BatchOutcome::Cast { request, is_new, slot: BatchSlot { commit, ended } })
             }
             (Some((_, Some(status), Some(body), ..)), Some((key, _))) => {
                 saved_response((status, body), key).map(BatchOutcome::Replay)
@@ -440,11 +455,11 @@ fn pass_rows(votes: Vec<QueuedVote>, rows: Vec<CastRow>, permit: &VotePermit) ->
 /// Where the end of the batch is sent to.
 type Ends = Vec<oneshot::Sender<Result<(), StoreError>>>;
 
-/// Waits until all units of work commit, and returns the responses that they save. Fails if one of them does not.
-async fn collect_responses(slots: Vec<OpenSlot>) -> Result<(Vec<SaveResponse>, Ends), Ends> {
-    let (waits, ends): (Vec<_>, Vec<_>) = slots.into_iter().map(|slot| (slot.save, slot.ended)).unzip();
+/// Waits until all units of work commit, and returns what they add to the commit. Fails if one of them does not.
+async fn collect_commits(slots: Vec<OpenSlot>) -> Result<(Vec<Commit>, Ends), Ends> {
+    let (waits, ends): (Vec<_>, Vec<_>) = slots.into_iter().map(|slot| (slot.commit, slot.ended)).unzip();
     match tokio::time::timeout(MAX_COMMIT_WAIT, try_join_all(waits)).await {
-        Ok(Ok(saved)) => Ok((saved.into_iter().flatten().collect(), ends)),
+        Ok(Ok(commits)) => Ok((commits, ends)),
         Ok(Err(_)) | Err(_) => Err(ends),
     }
 }

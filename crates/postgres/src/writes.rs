@@ -25,5 +25,6 @@ mod subscriptions;
 mod tags;
 mod tracks;
 mod votes;
+mod webhooks;
 
 pub(crate) use requests::{any_place, title_place};

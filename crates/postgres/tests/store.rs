@@ -69,6 +69,7 @@ async fn subject(database: &Arc<Database>, options: &PostgresOptions) -> Subject
         maintenance: store.clone(),
         queue: store.clone(),
         mail: store.clone(),
+        webhook_queue: store.clone(),
         usage: store,
         probe: Arc::new(DatabaseProbe(database.clone())),
         keep: Box::new(database.clone()),

@@ -25,6 +25,7 @@ mod serve;
 mod sign_in;
 mod synonyms;
 mod track;
+mod webhook;
 mod worker;
 mod workspace;
 
@@ -89,7 +90,7 @@ enum ConfiguredCommand {
     /// Add, list, rename, move and remove the tracks of a workspace
     #[command(subcommand)]
     Track(track::TrackCommand),
-    /// Send mail in a separate process (`serve` also sends mail, unless mail_worker is false)
+    /// Send mail and events in a separate process (`serve` does, too, unless mail_worker and webhook_worker are false)
     Worker(worker::WorkerCommand),
     /// Send a test mail, show the status of the outbox, retry failed mail
     #[command(subcommand)]
@@ -132,6 +133,9 @@ enum ConfiguredCommand {
     Import(import::ImportCommand),
     /// Write everything of a workspace into a zip (the service may run)
     Export(export::ExportCommand),
+    /// Add, list, change, test and remove the webhooks of a workspace
+    #[command(subcommand)]
+    Webhook(webhook::WebhookCommand),
 }
 
 impl Arguments {
@@ -190,6 +194,7 @@ impl ConfiguredCommand {
             Self::SignIn(command) => command.run(&settings).await,
             Self::Audit(command) => command.run(&settings).await,
             Self::Export(command) => command.run(&settings).await,
+            Self::Webhook(command) => command.run(&settings).await,
         }?;
         Ok(ExitCode::SUCCESS)
     }

@@ -12,7 +12,7 @@
 //! - [`telemetry`]: logging and traces.
 //! - [`metrics`]: metrics for Prometheus.
 //! - [`shutdown`]: graceful shutdown.
-//! - [`worker`]: sends mail until the shutdown.
+//! - [`worker`]: sends mail and events until the shutdown.
 //! - [`doctor`]: checks the settings and everything that they refer to.
 //! - [`archive`]: a backup as one file.
 //! - [`import`]: records of other programs.

@@ -24,7 +24,8 @@ use roadmap_domain::error::{Budget, ErrorChain, MailBudget};
 use roadmap_domain::model::link::Tracker;
 use roadmap_domain::model::mail::OutboxDepth;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Clock, ConnectionPools, OutboxQueue, PoolStatus};
+use roadmap_domain::model::webhook::{AttemptError, WebhookDepth};
+use roadmap_domain::ports::{AttemptObserver, Clock, ConnectionPools, OutboxQueue, PoolStatus, WebhookQueue};
 use roadmap_domain::usecase::authenticate::Rejection;
 use roadmap_http::detached::DetachedTasks;
 use roadmap_http::error::{BODY_MEMORY, MARKUP_THREADS, WORKSPACE_SIGN_INS};
@@ -97,6 +98,17 @@ struct PoolStateLabels {
     state: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabels {
+    outcome: &'static str,
+}
+
+impl OutcomeLabels {
+    fn new(error: Option<AttemptError>) -> Self {
+        Self { outcome: error.map_or("delivered", AttemptError::name) }
+    }
+}
+
 /// Counters that are updated while requests are served.
 pub(crate) struct Metrics {
     requests: Family<RequestLabels, Counter>,
@@ -110,6 +122,8 @@ pub(crate) struct Metrics {
     tool_durations: Family<ToolLabels, Histogram>,
     mcp_rejections: Family<CauseLabels, Counter>,
     link_reports: Family<ReportLabels, Counter>,
+    webhook_attempts: Family<OutcomeLabels, Counter>,
+    webhook_durations: Histogram,
     registry: Registry,
 }
 
@@ -177,6 +191,15 @@ impl Metrics {
         registry.register("roadmap_mcp_rejected", help, mcp_rejections.clone());
         let help = "Reports of issue trackers, by the kind of the link source and by outcome";
         registry.register("roadmap_link_reports", help, link_reports.clone());
+        let webhook_attempts = Family::<OutcomeLabels, Counter>::default();
+        for error in std::iter::once(None).chain(AttemptError::ALL.map(Some)) {
+            drop(webhook_attempts.get_or_create(&OutcomeLabels::new(error)));
+        }
+        let webhook_durations = Histogram::new(BUCKETS);
+        let help = "Tries to send events to webhooks, by outcome";
+        registry.register("roadmap_webhook_attempts", help, webhook_attempts.clone());
+        let help = "Duration of tries to send events to webhooks";
+        registry.register_with_unit("roadmap_webhook_attempt_duration", help, Unit::Seconds, webhook_durations.clone());
         Self {
             requests,
             durations,
@@ -189,6 +212,8 @@ impl Metrics {
             tool_durations,
             mcp_rejections,
             link_reports,
+            webhook_attempts,
+            webhook_durations,
             registry,
         }
     }
@@ -236,10 +261,18 @@ impl Observer for Metrics {
     }
 }
 
+impl AttemptObserver for Metrics {
+    fn attempted(&self, error: Option<AttemptError>, duration: Duration) {
+        self.webhook_attempts.get_or_create(&OutcomeLabels::new(error)).inc();
+        self.webhook_durations.observe(duration.as_secs_f64());
+    }
+}
+
 /// Sources of the gauges, which are read for each scrape.
 pub(crate) struct Sources {
     pub(crate) connections: Vec<Arc<dyn ConnectionPools>>,
     pub(crate) queue: Arc<dyn OutboxQueue>,
+    pub(crate) webhooks: Arc<dyn WebhookQueue>,
     /// Writes, which continue when their client disconnects.
     pub(crate) detached: DetachedTasks,
     /// The clock, for the age of mail.
@@ -267,8 +300,37 @@ impl Sources {
                 tracing::warn!(error = %ErrorChain::new(&error), "failed to count the outbox for the metrics")
             }
         }
+        match self.webhooks.depth(now).await {
+            Ok(depth) => register_webhooks(&mut registry, &depth, now),
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to count deliveries for the metrics")
+            }
+        }
         registry
     }
+}
+
+fn register_webhooks(registry: &mut Registry, depth: &WebhookDepth, now: Timestamp) {
+    let gauges = |states: &[(&'static str, u64)]| {
+        let family = Family::<StateLabels, Gauge>::default();
+        for (state, number) in states {
+            family.get_or_create(&StateLabels { state }).set(number.cast_signed());
+        }
+        family
+    };
+    let deliveries = gauges(&[
+        ("due", depth.due),
+        ("leased", depth.leased),
+        ("postponed", depth.postponed),
+        ("failed", depth.failed),
+    ]);
+    registry.register("roadmap_webhook_deliveries", "Deliveries to webhooks that wait or have failed", deliveries);
+    let endpoints = gauges(&[("enabled", depth.enabled), ("disabled", depth.disabled)]);
+    registry.register("roadmap_webhook_endpoints", "Webhooks, by state", endpoints);
+    let age = Gauge::<f64, AtomicU64>::default();
+    age.set(depth.oldest_due_at.map_or(0.0, |due| seconds(now.millis() - due.millis()).max(0.0)));
+    let help = "Time since the oldest delivery became due; 0 when none is due";
+    registry.register_with_unit("roadmap_webhook_oldest_due_age", help, Unit::Seconds, age);
 }
 
 fn register_connections(registry: &mut Registry, pools: impl Iterator<Item = PoolStatus>) {

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use roadmap_domain::model::base_url::BaseUrl;
+use roadmap_domain::model::destination::OutboundNetworks;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::signed_reference::Secret;
 use roadmap_domain::policy::storage::StorageLimits;
@@ -24,7 +25,8 @@ use source::Source;
 use values::{
     Tuning, audit_retention, collector, connections, count, header_family, hello_name, keep_alive, mail_per_address,
     mail_per_day, mail_timeout, origins, path, proxy_networks, rate, retention, role, secrets, service_name, size,
-    statement_timeout, switch, text, unused_uploads,
+    statement_timeout, switch, text, unused_uploads, webhook_backlog, webhook_disable_after, webhook_retry_delays,
+    webhook_timeout,
 };
 
 pub(crate) use values::{Database, LogFormat, Mail, Storage, duration};
@@ -106,6 +108,18 @@ pub(crate) struct Settings {
     pub(crate) mail_timeout: Duration,
     /// Whether `serve` also sends mail.
     pub(crate) mail_worker: bool,
+    /// Whether `serve` also sends events to webhooks.
+    pub(crate) webhook_worker: bool,
+    /// Networks that are not public and to which requests may go all the same.
+    pub(crate) outbound_networks: OutboundNetworks,
+    /// The time limit for one try to send an event.
+    pub(crate) webhook_timeout: Duration,
+    /// The delays before an event is sent again.
+    pub(crate) webhook_retry_delays: Vec<Duration>,
+    /// How long a webhook may fail before it is disabled.
+    pub(crate) webhook_disable_after: Option<Duration>,
+    /// Maximum waiting, and maximum ended, deliveries of a webhook.
+    pub(crate) webhook_backlog: u32,
     /// Maximum mails that a workspace may create in a day.
     pub(crate) mail_per_day: Option<u64>,
     /// Maximum single mails (not digests) to a customer of a workspace in an hour.
@@ -222,6 +236,18 @@ impl Settings {
             mail: Mail::parse(smtp_url.as_deref(), mail_from.as_deref(), &data_dir, smtp)?,
             mail_timeout,
             mail_worker: source.value("mail_worker", "true", switch)?,
+            webhook_worker: source.value("webhook_worker", "true", switch)?,
+            outbound_networks: source
+                .optional("outbound_networks", |name, raw| Ok(OutboundNetworks::parse(name, raw)?))?
+                .unwrap_or_default(),
+            webhook_timeout: source.value("webhook_timeout", "15s", webhook_timeout)?,
+            webhook_retry_delays: source.value(
+                "webhook_retry_delays",
+                "5s, 5m, 30m, 2h, 5h, 10h, 14h, 20h, 24h",
+                webhook_retry_delays,
+            )?,
+            webhook_disable_after: source.value("webhook_disable_after", "120h", webhook_disable_after)?,
+            webhook_backlog: source.value("webhook_backlog", "10000", webhook_backlog)?,
             mail_per_day: source.value("mail_per_day", "10000", mail_per_day)?,
             mail_per_address: source.value("mail_per_address", "10/h", mail_per_address)?,
             service_name: source.value("service_name", "Roadmap", service_name)?,
@@ -461,6 +487,31 @@ mod tests {
             ("ROADMAP_WORKERS", "0", "workers must be at least 1"),
             ("ROADMAP_POOL_SIZE", "many", "the setting pool_size is `many`, which is not a number"),
             ("ROADMAP_MAIL_WORKER", "maybe", "the setting mail_worker is `maybe`, which is neither `true` nor `false`"),
+            ("ROADMAP_OUTBOUND_NETWORKS", "n8n.lan", "outbound_networks"),
+            (
+                "ROADMAP_WEBHOOK_TIMEOUT",
+                "99ms",
+                "the setting webhook_timeout is `99ms`; it must be between 100ms and 60s",
+            ),
+            ("ROADMAP_WEBHOOK_TIMEOUT", "61s", "must be between 100ms and 60s"),
+            (
+                "ROADMAP_WEBHOOK_RETRY_DELAYS",
+                "5s,",
+                "the setting webhook_retry_delays has ``, which is not a number and a",
+            ),
+            ("ROADMAP_WEBHOOK_RETRY_DELAYS", "5s,soon", "the setting webhook_retry_delays has `soon`"),
+            (
+                "ROADMAP_WEBHOOK_RETRY_DELAYS",
+                "1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s,1s",
+                "the setting webhook_retry_delays has 21 delays; it must have 1 to 20",
+            ),
+            ("ROADMAP_WEBHOOK_DISABLE_AFTER", "999ms", "must be `off` or at least 1s"),
+            (
+                "ROADMAP_WEBHOOK_BACKLOG",
+                "99",
+                "the setting webhook_backlog is `99`, which is not a number between 100 and",
+            ),
+            ("ROADMAP_WEBHOOK_BACKLOG", "1000001", "which is not a number between 100 and 1000000"),
             ("ROADMAP_DEFAULT_WORKSPACE", "a.b", "the setting default_workspace is not a host name label"),
             ("ROADMAP_LOG_FORMAT", "xml", "the setting log_format is `xml`, which is neither `text` nor `json`"),
         ] {
@@ -626,6 +677,26 @@ mod tests {
             let says = "which is neither `off` nor a size such as 2GB, 500MB or 64KB, of up to 1048576GB";
             assert_eq!(error, format!("it is `{raw}`, {says}"));
         }
+    }
+
+    #[test]
+    fn webhooks_have_their_settings() {
+        let settings = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap();
+        let default = settings(&[]);
+        assert!(default.webhook_worker && default.outbound_networks.is_empty());
+        assert_eq!((default.webhook_timeout, default.webhook_backlog), (Duration::from_secs(15), 10_000));
+        assert_eq!(default.webhook_disable_after, Some(Duration::from_secs(5 * 24 * 3_600)));
+        let hours = |hours: u64| Duration::from_secs(hours * 3_600);
+        let short = [Duration::from_secs(5), Duration::from_secs(300), Duration::from_secs(1_800)];
+        let expected = short.into_iter().chain([2, 5, 10, 14, 20, 24].map(hours));
+        assert_eq!(default.webhook_retry_delays, expected.collect::<Vec<_>>());
+        let set = settings(&[
+            ("ROADMAP_WEBHOOK_RETRY_DELAYS", "100ms, 1s"),
+            ("ROADMAP_WEBHOOK_DISABLE_AFTER", "off"),
+            ("ROADMAP_OUTBOUND_NETWORKS", "10.1.2.0/24"),
+        ]);
+        assert_eq!(set.webhook_retry_delays, [Duration::from_millis(100), Duration::from_secs(1)]);
+        assert!(set.webhook_disable_after.is_none() && !set.outbound_networks.is_empty());
     }
 
     #[test]

@@ -5,22 +5,25 @@ use std::sync::Arc;
 
 use actix_web::web;
 use anyhow::Context;
-use roadmap_api::State;
 use roadmap_api::markup::MarkupPool;
+use roadmap_api::{EventBodies, State};
 use roadmap_blobs::{LocalBlobs, S3Blobs};
 use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
+use roadmap_domain::model::destination::DestinationRules;
 use roadmap_domain::policy::sealing::Sealer;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
+use roadmap_domain::policy::webhook_retry::RetryRules;
 use roadmap_domain::ports::{
-    Blobs, Clock, ConnectionPools, Health, IdGenerator, ImportInspector, MailReader, Mailer, Maintenance,
-    MissedSearchStore, OutboxQueue, PictureScaler, PreviewRenderer, Reads, SnapshotReader, Store, TextSearch,
-    UsageStore, WorkspaceDirectory,
+    Blobs, Clock, ConnectionPools, EventRenderer, Health, IdGenerator, ImportInspector, MailReader, Mailer,
+    Maintenance, MissedSearchStore, OutboxQueue, PictureScaler, PreviewRenderer, Reads, SnapshotReader, Store,
+    TextSearch, UsageStore, WebhookQueue, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
+use roadmap_domain::usecase::deliver_webhooks::{DeliverOptions, DeliverWebhooks};
 use roadmap_domain::usecase::erase_customer::FinishErasures;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::import::uploads::UploadImport;
@@ -45,6 +48,7 @@ use roadmap_http::limits::{RateLimits, Stopwatch};
 use roadmap_http::observer::Observer;
 use roadmap_http::overview::OverviewCache;
 use roadmap_mail::{FileMailer, SmtpMailer, SmtpOptions};
+use roadmap_outbound::OutboundSender;
 use roadmap_pictures::{Renderer, Scaler};
 use roadmap_postgres::{PostgresOptions, PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
@@ -78,6 +82,8 @@ pub(crate) struct Application {
     pub(crate) snapshots: Arc<dyn SnapshotReader>,
     /// The outbox, as workers and operators see it.
     pub(crate) queue: Arc<dyn OutboxQueue>,
+    /// Events and deliveries, as workers and operators see them.
+    pub(crate) webhook_queue: Arc<dyn WebhookQueue>,
     /// Enforces the storage limits of workspaces.
     pub(crate) budgets: Arc<StorageBudgets>,
     /// The saved storage usage of workspaces.
@@ -196,7 +202,14 @@ impl Application {
     }
 
     fn assemble<
-        S: Store + WorkspaceDirectory + Maintenance + OutboxQueue + MissedSearchStore + SnapshotReader + 'static,
+        S: Store
+            + WorkspaceDirectory
+            + Maintenance
+            + OutboxQueue
+            + WebhookQueue
+            + MissedSearchStore
+            + SnapshotReader
+            + 'static,
     >(
         settings: &Settings,
         store: Arc<S>,
@@ -219,6 +232,7 @@ impl Application {
             clock,
             snapshots: store.clone(),
             queue: store.clone(),
+            webhook_queue: store.clone(),
             budgets,
             usage,
             missed_searches: Arc::default(),
@@ -271,6 +285,9 @@ impl Application {
             for_people: roadmap_web::ERROR_FORMAT,
         };
         let mcp: Option<Arc<[String]>> = settings.mcp.then(|| settings.mcp_allowed_origins.clone().into());
+        let destinations = Arc::new(destination_rules(settings, options.base_url));
+        let events: Arc<dyn EventRenderer> =
+            Arc::new(EventBodies::new(options.base_url.clone(), options.references.clone()));
         let mut surfaces = Vec::new();
         for _ in 0..workers.max(1) {
             let ReadPorts { reader, search, connections } = self.backend.read_ports(connections)?;
@@ -323,6 +340,7 @@ impl Application {
                 imports: imports.clone(),
                 reports,
                 sealer: options.sealer.clone(),
+                destinations: destinations.clone(),
                 pictures: pictures.clone(),
                 delete_attachment: DeleteAttachment::new(blobs, self.budgets.clone()),
                 overviews: overviews.clone(),
@@ -334,6 +352,8 @@ impl Application {
                 queries,
                 random: Arc::new(SystemRandom),
                 sealer: options.sealer.clone(),
+                destinations: destinations.clone(),
+                events: events.clone(),
                 upload: upload.clone(),
                 imports,
                 pictures,
@@ -424,6 +444,36 @@ impl Application {
             Mail::Smtp(options) => deliver.with_concurrent_sends(options.connections),
             Mail::Folder(..) => deliver,
         })
+    }
+
+    /// Creates the use case that delivers events to webhooks.
+    pub(crate) fn deliver_webhooks(
+        &self,
+        settings: &Settings,
+        base_url: &BaseUrl,
+        references: Arc<ReferenceSigner>,
+        sealer: Arc<Sealer>,
+    ) -> anyhow::Result<DeliverWebhooks> {
+        let delays = settings.webhook_retry_delays.iter().map(|delay| Ok((*delay).try_into()?));
+        let rules = RetryRules {
+            delays: delays.collect::<anyhow::Result<_>>()?,
+            disable_after: settings.webhook_disable_after.map(TryInto::try_into).transpose()?,
+        };
+        let options = DeliverOptions {
+            timeout: settings.webhook_timeout.try_into()?,
+            rules,
+            backlog: settings.webhook_backlog,
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        Ok(DeliverWebhooks::new(
+            self.webhook_queue.clone(),
+            Arc::new(EventBodies::new(base_url.clone(), references)),
+            Arc::new(OutboundSender::new(settings.outbound_networks.clone())),
+            self.executor.clone(),
+            sealer,
+            self.clock.clone(),
+            options,
+        ))
     }
 
     /// Creates the use case that queues the mail to team members.
@@ -558,6 +608,11 @@ pub(crate) fn sqlite_options(settings: &Settings, file: &Path) -> SqliteOptions 
         search_time: settings.statement_timeout,
         ..SqliteOptions::new(file)
     }
+}
+
+/// Where webhooks may lead.
+pub(crate) fn destination_rules(settings: &Settings, base_url: &BaseUrl) -> DestinationRules {
+    DestinationRules::new(base_url, settings.outbound_networks.clone())
 }
 
 /// The options of the database server.

@@ -38,6 +38,7 @@ mod statement;
 mod trees;
 mod unit;
 mod usage;
+mod webhook_queue;
 mod writer;
 mod writes;
 

@@ -3,6 +3,7 @@
 mod admin;
 mod portal;
 mod tags;
+mod webhooks;
 
 use diesel::query_builder::QueryFragment;
 use diesel::sql_types::{BigInt, Text};

@@ -29,6 +29,7 @@ mod snapshots;
 pub(crate) mod tags;
 pub(crate) mod tracks;
 mod votes;
+pub(crate) mod webhooks;
 
 use roadmap_domain::ports::Reads;
 

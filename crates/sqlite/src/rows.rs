@@ -13,7 +13,7 @@ use roadmap_store::rows::{MemberRow, SummaryRow};
 use crate::errors::SqlError;
 use crate::schema::{
     api_keys, attachments, audit_entries, feature_requests, lanes, link_sources, members, sign_ins, tracks,
-    vote_tallies,
+    vote_tallies, webhooks,
 };
 
 roadmap_store::declare_columns!();

@@ -98,6 +98,7 @@ table! {
         updated_at -> BigInt,
         notified -> Bool,
         notifies -> Bool,
+        to_announce -> Bool,
     }
 }
 
@@ -228,6 +229,76 @@ table! {
         last_received_at -> Nullable<BigInt>,
         created_at -> BigInt,
         updated_at -> BigInt,
+    }
+}
+
+table! {
+    webhooks (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        sealed_url -> Text,
+        sealed_secrets -> Text,
+        description -> Text,
+        format -> Text,
+        events -> Nullable<Text>,
+        include_private -> Bool,
+        include_emails -> Bool,
+        enabled -> Bool,
+        disabled_because -> Nullable<Text>,
+        enabled_at -> BigInt,
+        disabled_at -> Nullable<BigInt>,
+        failing_since -> Nullable<BigInt>,
+        failed_tries -> Integer,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+table! {
+    webhook_events (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        kind -> Text,
+        actor_kind -> Text,
+        actor_id -> Nullable<Binary>,
+        actor_name -> Text,
+        data -> Text,
+        snapshot -> Text,
+        created_at -> BigInt,
+        is_distributed -> Bool,
+    }
+}
+
+table! {
+    webhook_deliveries (workspace_id, webhook_id, event_id) {
+        workspace_id -> Binary,
+        webhook_id -> Binary,
+        event_id -> Binary,
+        kind -> Text,
+        include_private -> Bool,
+        include_emails -> Bool,
+        priority -> Integer,
+        state -> Text,
+        failure -> Nullable<Text>,
+        attempts -> Integer,
+        tries -> Integer,
+        due_at -> Nullable<BigInt>,
+        leased_until -> Nullable<BigInt>,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    webhook_attempts (workspace_id, webhook_id, event_id, number) {
+        workspace_id -> Binary,
+        webhook_id -> Binary,
+        event_id -> Binary,
+        number -> Integer,
+        status -> Nullable<Integer>,
+        error -> Nullable<Text>,
+        duration_ms -> BigInt,
+        response -> Nullable<Text>,
+        created_at -> BigInt,
     }
 }
 

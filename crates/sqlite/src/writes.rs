@@ -25,3 +25,4 @@ mod subscriptions;
 pub(crate) mod tags;
 mod tracks;
 mod votes;
+pub(crate) mod webhooks;

@@ -38,6 +38,7 @@ fn subject(folder: tempfile::TempDir, options: SqliteOptions) -> Subject {
         maintenance: store.clone(),
         queue: store.clone(),
         mail: store.clone(),
+        webhook_queue: store.clone(),
         usage: store,
         probe: Arc::new(FileProbe(options.path)),
         keep: Box::new(folder),

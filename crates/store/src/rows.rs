@@ -12,6 +12,7 @@ mod own_posts;
 mod people;
 mod persons;
 mod requests;
+mod webhooks;
 mod workspaces;
 
 pub use comments::{
@@ -40,6 +41,10 @@ pub use persons::{ErasureRow, asked_requests, mentions, person_records, person_w
 pub use requests::{
     CardRow, ChangeRow, EventRow, FollowedRow, InboxCountsRow, InboxListRow, LaneRow, LinkRow, MergePreviewRow,
     OverviewRows, PortalListRow, SitemapRow, SummaryRow, TrackRow, inbox_counts, limits, merge_preview, vote_counts,
+};
+pub use webhooks::{
+    AttemptRow, DeliveryRow, LeasedDeliveryRow, StoredEventRow, WebhookDepthRow, WebhookRow, delivery_detail,
+    details_column, secrets_column,
 };
 pub use workspaces::{
     AttachmentRow, ChangelogRow, CoverRow, NeighbourRow, PortalSettingsRow, SettingRow, ShippedInRow, UsageRow,
@@ -119,6 +124,29 @@ macro_rules! declare_columns {
                 link_sources::last_received_at,
                 link_sources::created_at,
                 link_sources::updated_at,
+            )
+        }
+
+        /// The columns of `WebhookRow`.
+        #[diesel::dsl::auto_type]
+        pub(crate) fn webhook_columns() -> _ {
+            (
+                webhooks::id,
+                webhooks::sealed_url,
+                webhooks::sealed_secrets,
+                webhooks::description,
+                webhooks::format,
+                webhooks::events,
+                webhooks::include_private,
+                webhooks::include_emails,
+                webhooks::enabled,
+                webhooks::disabled_because,
+                webhooks::enabled_at,
+                webhooks::disabled_at,
+                webhooks::failing_since,
+                webhooks::failed_tries,
+                webhooks::created_at,
+                webhooks::updated_at,
             )
         }
 

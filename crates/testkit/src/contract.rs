@@ -66,6 +66,7 @@ pub mod team_mail;
 pub mod tenancy;
 pub mod usage;
 pub mod votes;
+pub mod webhooks;
 
 /// Declares a test for every case: `contract_tests!(fresh)`, where `fresh` is an `async fn() -> Subject`.
 #[macro_export]
@@ -112,5 +113,6 @@ macro_rules! contract_tests {
         $crate::tenancy!($subject);
         $crate::usage!($subject);
         $crate::votes!($subject);
+        $crate::webhooks!($subject);
     };
 }

@@ -39,7 +39,7 @@ use roadmap_domain::model::vote::{VoteCast, VoteDraft, VoteWithdrawn, Voter};
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
     Clock, IdGenerator, MailReader, Maintenance, MissedSearchStore, OutboxQueue, Reads, SettingReader, SnapshotReader,
-    Store, SynonymSource, TextSearch, UnitOfWork, UsageStore, WorkspaceDirectory,
+    Store, SynonymSource, TextSearch, UnitOfWork, UsageStore, WebhookQueue, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::change_links::AddLink;
@@ -85,6 +85,8 @@ pub struct Subject {
     pub queue: Arc<dyn OutboxQueue>,
     /// What its mails say.
     pub mail: Arc<dyn MailReader>,
+    /// Events and deliveries of webhooks, as workers see them.
+    pub webhook_queue: Arc<dyn WebhookQueue>,
     /// What each workspace stores.
     pub usage: Arc<dyn UsageStore>,
     /// Direct access to rows.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use actix_web::web;
+use roadmap_domain::model::destination::DestinationRules;
 use roadmap_domain::policy::sealing::Sealer;
-use roadmap_domain::ports::{PreviewRenderer, Random};
+use roadmap_domain::ports::{EventRenderer, PreviewRenderer, Random};
 use roadmap_domain::usecase::add_picture::AddPicture;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::import::uploads::UploadImport;
@@ -25,8 +26,12 @@ pub struct State {
     pub queries: Queries,
     /// Generates the secrets of cookies.
     pub random: Arc<dyn Random>,
-    /// Seals the secrets of link sources.
+    /// Seals the secrets of link sources, and the URLs and secrets of webhooks.
     pub sealer: Arc<Sealer>,
+    /// Where webhooks may lead.
+    pub destinations: Arc<DestinationRules>,
+    /// Makes the bodies that webhooks are sent.
+    pub events: Arc<dyn EventRenderer>,
     /// Stores images.
     pub upload: UploadAttachment,
     /// Takes files that are to be imported.

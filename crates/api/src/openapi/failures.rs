@@ -86,6 +86,18 @@ fn all_failures() -> Vec<Failure> {
             &[missing(Resource::LinkSource), missing(Resource::Track)],
         ),
         failure("TooManyLinkSources", "The workspace has 20 link sources.", &[conflict(Conflict::TooManyLinkSources)]),
+        unknown("UnknownWebhook", "The webhook does not exist.", Resource::Webhook),
+        failure(
+            "UnknownWebhookOrDelivery",
+            "The webhook or the delivery does not exist.",
+            &[missing(Resource::Webhook), missing(Resource::Delivery)],
+        ),
+        failure("TooManyWebhooks", "The workspace has 10 webhooks.", &[conflict(Conflict::TooManyWebhooks)]),
+        failure(
+            "NoWebhookSecret",
+            "The webhook is one for a chat service, which gets no signatures.",
+            &[conflict(Conflict::NoWebhookSecret)],
+        ),
         unknown("UnknownTrack", "The track does not exist.", Resource::Track),
         unknown("UnknownLane", "The lane does not exist.", Resource::Lane),
         unknown("UnknownTag", "No feature request has the tag.", Resource::Tag),
@@ -174,6 +186,11 @@ fn all_failures() -> Vec<Failure> {
             "OperationInProgressOrTooManyLinks",
             "A request with the same operation key is still running, or the feature request has 20 links.",
             &[domain(RoadmapError::OperationInProgress), conflict(Conflict::TooManyLinks)],
+        ),
+        failure(
+            "OperationInProgressOrWebhookDisabled",
+            "A request with the same operation key is still running, or the webhook is disabled.",
+            &[domain(RoadmapError::OperationInProgress), conflict(Conflict::WebhookDisabled)],
         ),
         failure("TooManyTagged", "Too many feature requests have the tag.", &[conflict(Conflict::TooManyTagged)]),
         failure(
@@ -364,6 +381,18 @@ failures! {
     AddLinkSourceErrors => ["UnknownTrack", "TooManyLinkSources"];
     /// Errors of changing a link source.
     UpdateLinkSourceErrors => ["UnknownLinkSourceOrTrack"];
+    /// Errors of requests that name a webhook.
+    WebhookErrors => ["UnknownWebhook"];
+    /// Errors of adding a webhook.
+    AddWebhookErrors => ["TooManyWebhooks"];
+    /// Errors of giving a webhook a new secret.
+    RotateSecretErrors => ["UnknownWebhook", "NoWebhookSecret"];
+    /// Errors of requests that name a delivery.
+    DeliveryErrors => ["UnknownWebhookOrDelivery"];
+    /// Errors of delivering an event again.
+    RedeliverErrors => ["UnknownWebhookOrDelivery", "OperationInProgressOrWebhookDisabled"];
+    /// Errors of delivering failed events again.
+    RedeliverFailedErrors => ["UnknownWebhook", "OperationInProgressOrWebhookDisabled"];
     /// Errors of requests that name a customer.
     CustomerErrors => ["UnknownCustomer"];
     /// Errors of erasing a customer.

@@ -2,13 +2,15 @@
 //!
 //! The patterns match exactly the accepted values, including surrounding white space, so that clients can validate
 //! against the document. Rules that no pattern can express have a custom format: [`HTML`], [`HTTP_URL`],
-//! [`HTTP_ORIGIN`], [`MAIL_DOMAIN`], [`SIGNED_ID`], [`TIME_ZONE`], [`TIMESTAMP`], [`FUTURE_TIMESTAMP`].
+//! [`WEBHOOK_URL`], [`HTTP_ORIGIN`], [`MAIL_DOMAIN`], [`SIGNED_ID`], [`TIME_ZONE`], [`TIMESTAMP`], [`GIVEN_TIMESTAMP`],
+//! [`FUTURE_TIMESTAMP`].
 
 use roadmap_domain::model::admin::Period;
 use roadmap_domain::model::audit::{ActorKind, AuditPage};
 use roadmap_domain::model::changelog::{ChangelogCategory, MAX_LINKED};
 use roadmap_domain::model::cursor::CursorList;
 use roadmap_domain::model::customer::CustomerQuery;
+use roadmap_domain::model::destination::Destination;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{Description, Sort, Tag, Title};
 use roadmap_domain::model::html::CleanHtml;
@@ -22,6 +24,8 @@ use roadmap_domain::model::setting::WebsiteUrl;
 use roadmap_domain::model::tag::TagQuery;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::LaneKind;
+use roadmap_domain::model::webhook::{DeliveryState, Webhook, WebhookFormat};
+use roadmap_domain::model::webhook_event::EventKind;
 use roadmap_domain::usecase::query::feature_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
 use roadmap_domain::usecase::query::tracks::{DEFAULT_PER_LANE, MAX_PER_LANE};
 use serde_json::{Map, Value, json};
@@ -36,6 +40,9 @@ use utoipa::openapi::{Object, Required};
 pub(crate) const HTML: &str = "html";
 /// An absolute `http` or `https` URL, as browsers parse it.
 pub(crate) const HTTP_URL: &str = "http-url";
+/// An absolute `https` URL without user info and fragment, as browsers parse it, that leads to no forbidden address;
+/// with networks in the setting `outbound_networks` also an `http` URL.
+pub(crate) const WEBHOOK_URL: &str = "webhook-url";
 /// The origin of an `http` or `https` URL (RFC 6454).
 pub(crate) const HTTP_ORIGIN: &str = "http-origin";
 /// The domain of mail addresses.
@@ -46,7 +53,9 @@ pub(crate) const SIGNED_ID: &str = "signed-id";
 pub(crate) const TIME_ZONE: &str = "time-zone";
 /// A timestamp as in RFC 3339; a blank value means none.
 pub(crate) const TIMESTAMP: &str = "timestamp";
-/// Such a timestamp in the future.
+/// A timestamp as in RFC 3339.
+pub(crate) const GIVEN_TIMESTAMP: &str = "given-timestamp";
+/// A timestamp as in RFC 3339 and in the future; a blank value means none.
 pub(crate) const FUTURE_TIMESTAMP: &str = "future-timestamp";
 
 /// The white space that is trimmed from a line: Unicode's White_Space.
@@ -406,6 +415,111 @@ fn link_source_secret_schema(what: &str) -> Object {
     optional(string(pattern, &what), Type::String).build()
 }
 
+pub(crate) fn webhook_url() -> Object {
+    let what = "Absolute, `https`, with a host and without user info and fragment. It must not lead to a local or \
+                reserved address, and use port 80, 443 or one above 1023.";
+    string(format!("[^{SPACE}]"), what).format(custom_format(WEBHOOK_URL)).max_length(Some(Destination::MAX)).build()
+}
+
+pub(crate) fn webhook_description() -> Object {
+    let schema = string(NO_NUL, "What the team says of it.").max_length(Some(Webhook::MAX_DESCRIPTION));
+    optional(schema, Type::String).build()
+}
+
+pub(crate) fn new_webhook_format() -> Object {
+    let what = "What is sent: signed JSON, the default, or messages for a chat service.";
+    sent_choice(what, &WebhookFormat::ALL.map(WebhookFormat::name))
+}
+
+pub(crate) fn webhook_format() -> Object {
+    sent_choice("The format that it has: it cannot be changed.", &WebhookFormat::ALL.map(WebhookFormat::name))
+}
+
+pub(crate) fn webhook_events() -> Array {
+    let names = listed_kinds().map(|kind| kind.name().replace('.', r"\.")).collect::<Vec<_>>().join("|");
+    let kind = string(format!("^[{SPACE}]*(?:{names})[{SPACE}]*$"), "The type of an event.");
+    ArrayBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
+        .items(kind)
+        .min_items(Some(1))
+        .description(Some(
+            "The types of events that it gets; null for all that the format has, also later ones. Chat services get \
+             `feature_request.created`, `feature_request.moved`, `comment.created` and `changelog.published` only. \
+             Duplicates are dropped.",
+        ))
+        .build()
+}
+
+/// What the flags of a webhook mean.
+const OF_PRIVATE: &str = "Whether it also gets what concerns private feature requests, and notes.";
+const OF_EMAILS: &str =
+    "Whether its events have the addresses of customers and members. Chat messages never have them.";
+const OF_ENABLED: &str = "Whether events are recorded for it.";
+
+pub(crate) fn new_webhook_includes_private() -> Object {
+    flag(OF_PRIVATE)
+}
+
+pub(crate) fn webhook_includes_private() -> Object {
+    changed_flag(OF_PRIVATE)
+}
+
+pub(crate) fn new_webhook_includes_emails() -> Object {
+    flag(OF_EMAILS)
+}
+
+pub(crate) fn webhook_includes_emails() -> Object {
+    changed_flag(OF_EMAILS)
+}
+
+pub(crate) fn new_webhook_enabled() -> Object {
+    changed_flag(&format!("{OF_ENABLED} By default true."))
+}
+
+pub(crate) fn webhook_enabled() -> Object {
+    changed_flag(&format!("{OF_ENABLED} True also forgets why it was disabled, and since when it has failed."))
+}
+
+pub(crate) fn overlap() -> Object {
+    let seconds = "[0-9]{1,5}|[1-5][0-9]{5}|60[0-3][0-9]{3}|604[0-7][0-9]{2}|604800";
+    let minutes = "[0-9]{1,4}|100[0-7][0-9]|10080";
+    let hours = "[0-9]{1,2}|1[0-5][0-9]|16[0-8]";
+    let spans = format!("0*(?:(?:{seconds})s|(?:{minutes})m|(?:{hours})h|[0-7]d)");
+    let what = "For how long requests are also signed with the secret before: a number and s, m, h or d, at most 7d. \
+                Null or blank: 24h.";
+    optional(string(optional_value_pattern(&spans), what), Type::String).build()
+}
+
+pub(crate) fn since() -> Object {
+    string(format!("[^{SPACE}]"), "Only events from this time on, as in RFC 3339.")
+        .format(custom_format(GIVEN_TIMESTAMP))
+        .build()
+}
+
+/// The types of events that webhooks can be set to get.
+fn listed_kinds() -> impl Iterator<Item = EventKind> {
+    EventKind::ALL.into_iter().filter(|kind| *kind != EventKind::WebhookTest)
+}
+
+/// The type of an event that was sent.
+pub(crate) fn event_type() -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(EventKind::ALL.map(EventKind::name)))
+        .description(Some("The type of the event."))
+        .build()
+}
+
+/// The types of events that a webhook gets.
+pub(crate) fn listed_event_types() -> Array {
+    let kind = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(listed_kinds().map(EventKind::name)));
+    ArrayBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
+        .items(kind)
+        .description(Some("The types of events that it gets; null for all that the format has, also later ones."))
+        .build()
+}
+
 fn web_address(max: usize) -> Object {
     let pattern = format!(r"^[{SPACE}]*[hH][tT][tT][pP][sS]?://[^{SPACE}\u0000-\u001f\u007f-\u009f\\/]");
     string(pattern, "Absolute, `http` or `https`, with a host and without user info.")
@@ -682,6 +796,12 @@ parameters! {
         let any = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
         vec![parameter("id", ParameterIn::Path, any, "The record's `id`.").required(Required::True).build()]
     };
+    /// The webhook and the delivery in the path.
+    DeliveryIdParameters => {
+        let any = || ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
+        let id = |name, what| parameter(name, ParameterIn::Path, any(), what).required(Required::True).build();
+        vec![id("id", "The `id` of the webhook."), id("delivery_id", "The `id` of the delivery.")]
+    };
     /// The tag in the path.
     TagNameParameter => {
         let any = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
@@ -754,6 +874,13 @@ parameters! {
         let what = "A part of the name, regardless of case. A blank query finds all tags.";
         let [page, size, _] = page();
         vec![text_parameter("query", optional_line_pattern(TagQuery::MAX), what), page, size]
+    };
+    /// The filter and the page of the deliveries of a webhook.
+    DeliveriesParameters => {
+        let names = DeliveryState::ALL.map(DeliveryState::name);
+        let what = format!("Only those in this state: {}.", names.join(", "));
+        let [page, size, _] = page();
+        vec![text_parameter("state", optional_value_pattern(&names.join("|")), &what), page, size]
     };
     /// The filters and the part of the audit log.
     AuditParameters => {

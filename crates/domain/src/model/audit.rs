@@ -221,6 +221,8 @@ pub enum OwnRecord {
     SavedView,
     /// The keyboard shortcuts of a member.
     Shortcuts,
+    /// The announcement of a publication whose time has come.
+    Announcement,
 }
 
 /// The entry of an operation, before it has an ID and an origin.

@@ -70,6 +70,10 @@ ids! {
     LinkId,
     /// ID of a link source: of a tracker that reports issues.
     LinkSourceId,
+    /// ID of a webhook.
+    WebhookId,
+    /// ID of an event that webhooks are sent.
+    WebhookEventId,
     /// ID of a changelog.
     ChangelogId,
     /// ID of an attachment.

@@ -11,13 +11,14 @@ use crate::model::comment::PublicAuthor;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{RequestLink, Title};
 use crate::model::html::CleanHtml;
-use crate::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, WorkspaceId};
+use crate::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, WebhookId, WorkspaceId};
 use crate::model::message::{Lease, MessageId, Recipient};
 use crate::model::portal::{Color, Language, Portal};
 use crate::model::session::BrowserName;
 use crate::model::sign_in::{PendingAction, SignIn};
 use crate::model::text::{self, Name, truncate};
 use crate::model::timestamp::Timestamp;
+use crate::model::webhook::{AttemptError, DisabledBecause};
 use crate::model::workspace::Subdomain;
 
 /// What a notification is about.
@@ -183,6 +184,42 @@ pub struct LeasedTestMail {
     pub sender: Arc<MailSender>,
 }
 
+/// What a mail to an admin says about a webhook that the service has disabled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookDisabled {
+    pub webhook: WebhookId,
+    /// The host to which it leads. Empty if its URL cannot be read.
+    pub host: String,
+    pub because: DisabledBecause,
+    /// When the first of the tries failed since which none has succeeded.
+    pub failing_since: Option<Timestamp>,
+    /// The status of the last response. `None` without one.
+    pub status: Option<u16>,
+    /// Why the last try has failed.
+    pub error: Option<AttemptError>,
+    /// The beginning of the last response, at most [`Self::MAX_RESPONSE`] characters. `None` without one.
+    pub response: Option<String>,
+}
+
+impl WebhookDisabled {
+    /// Maximum number of characters of the response.
+    pub const MAX_RESPONSE: usize = 1_024;
+}
+
+/// A mail about a disabled webhook that one worker has leased, with all of its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeasedWebhookDisabled {
+    pub lease: Lease,
+    /// The number of this attempt, from 1.
+    pub attempt: NonZeroU32,
+    /// When it was queued.
+    pub created_at: Timestamp,
+    /// The recipient's address.
+    pub to: EmailAddress,
+    pub content: WebhookDisabled,
+    pub sender: Arc<MailSender>,
+}
+
 /// The mail of a sign-in that one worker has leased, with all of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedSignInMail {
@@ -201,13 +238,16 @@ pub const NO_MAILBOX: &str = "no_mailbox";
 /// Maximum number of characters of a name in mail.
 const MAX_MAIL_NAME: usize = 60;
 
+/// Maximum number of characters of the response of a webhook's server in mail.
+const MAX_MAIL_RESPONSE: usize = 300;
+
 /// Returns a name as mail shows it: one line of at most 60 visible characters, without the beginning of a URL.
 ///
 /// A workspace chooses its names, and its mail comes from the operator. A name that adds lines or links to a mail would be
 /// a message of the workspace in the operator's name.
 #[must_use]
 pub fn mail_name(name: &Name) -> Name {
-    Name::from_stored(visible_line(name.as_str()))
+    Name::from_stored(visible_line(name.as_str(), MAX_MAIL_NAME))
 }
 
 /// Whether a character is not shown, or changes how others are shown.
@@ -218,19 +258,29 @@ fn is_hidden(character: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-fn visible_line(text: &str) -> String {
+/// Returns one line of at most `max` visible characters, without the beginning of a URL.
+fn visible_line(text: &str, max: usize) -> String {
     let visible: String = text.chars().map(|character| if is_hidden(character) { ' ' } else { character }).collect();
     let without_urls = visible.replace("://", " ");
     let line = without_urls.split_whitespace().collect::<Vec<_>>().join(" ");
-    let is_whole = truncate(&line, MAX_MAIL_NAME).len() == line.len();
-    if is_whole { line } else { format!("{}…", truncate(&line, MAX_MAIL_NAME - 1).trim_end()) }
+    let is_whole = truncate(&line, max).len() == line.len();
+    if is_whole { line } else { format!("{}…", truncate(&line, max.saturating_sub(1)).trim_end()) }
 }
 
 /// Returns the title of a feature request as the mail of a sign-in shows it. Anybody can have such a mail sent to any
 /// address, so that it has no more of other people's words than a name may have.
 #[must_use]
 pub fn mail_title(title: &Title) -> Title {
-    Title::from_stored(visible_line(title.as_str()))
+    Title::from_stored(visible_line(title.as_str(), MAX_MAIL_NAME))
+}
+
+/// Returns the beginning of the response of a webhook's server as mail shows it: one visible line without a working URL,
+/// because whoever has that server chooses it. `None` if nothing of it is visible.
+#[must_use]
+pub fn mail_response(response: &str) -> Option<String> {
+    // Line breaks of the response are stored as replacement characters.
+    let line = visible_line(&response.replace(char::REPLACEMENT_CHARACTER, " "), MAX_MAIL_RESPONSE);
+    (!line.is_empty()).then_some(line)
 }
 
 /// Returns the author of a comment with the name as mail shows it.
@@ -456,6 +506,32 @@ pub struct TestMail {
     pub brand: Brand,
 }
 
+/// The content of the mail to an admin about a disabled webhook. It has no unsubscribe link: it is only sent when the
+/// service has disabled one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookDisabledMail {
+    /// The identity of the mail.
+    pub id: MessageId,
+    /// The only recipient.
+    pub to: EmailAddress,
+    /// The default language of the portal.
+    pub language: Language,
+    pub brand: Brand,
+    /// The host to which the webhook leads, or the webhook's ID if its URL cannot be read.
+    pub host: String,
+    pub because: DisabledBecause,
+    /// When the first of the tries failed since which none has succeeded.
+    pub failing_since: Option<Timestamp>,
+    /// The status of the last response. `None` without one.
+    pub status: Option<u16>,
+    /// Why the last try has failed.
+    pub error: Option<AttemptError>,
+    /// The beginning of the last response, as one line. `None` if nothing of it is visible.
+    pub response: Option<String>,
+    /// The URL of the webhook in the admin panel.
+    pub url: String,
+}
+
 /// The content of the mail of a sign-in. It has no unsubscribe link: it is only sent when it is asked for, or once to a
 /// new member of the team.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -633,6 +709,21 @@ mod tests {
         }
         let long = |length: usize| mail_name(&Name::from_stored("ü".repeat(length))).as_str().to_owned();
         assert_eq!((long(60), long(61)), ("ü".repeat(60), format!("{}…", "ü".repeat(59))));
+    }
+
+    #[test]
+    fn a_response_in_mail_is_one_visible_line_without_a_url() {
+        for (response, expected) in [
+            ("Gone", Some("Gone")),
+            ("{\u{fffd}\u{fffd}  \"error\": 7\u{fffd}}", Some("{ \"error\": 7 }")),
+            ("\u{202e}see https://phish.example/x\u{200b}", Some("see https phish.example/x")),
+            ("", None),
+            (" \u{fffd}\u{200b}", None),
+        ] {
+            assert_eq!(mail_response(response).as_deref(), expected, "{response:?}");
+        }
+        let long = |length: usize| mail_response(&"ü".repeat(length)).unwrap();
+        assert_eq!((long(300), long(301)), ("ü".repeat(300), format!("{}…", "ü".repeat(299))));
     }
 
     #[test]

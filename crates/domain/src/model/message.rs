@@ -8,10 +8,11 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::model::email_address::EmailAddress;
-use crate::model::id::{ChangelogId, CommentId, CustomerId, EventId, MemberId, SignInId};
-use crate::model::mail::{DigestId, MailId, Topic};
+use crate::model::id::{ChangelogId, CommentId, CustomerId, EventId, MemberId, SignInId, WebhookId};
+use crate::model::mail::{DigestId, MailId, Topic, WebhookDisabled};
 use crate::model::team_mail::TeamDigestId;
 use crate::model::timestamp::Timestamp;
+use crate::model::webhook::{AttemptError, DisabledBecause};
 
 /// The identity of a message, unique in its workspace. It is derived from the subject of the message, so that creating
 /// the same message twice creates one.
@@ -41,6 +42,12 @@ impl MessageId {
     #[must_use]
     pub fn test_mail(id: Uuid) -> Self {
         Self(format!("test.{id}"))
+    }
+
+    /// Returns the identity of the mail to an admin about a webhook that was disabled at `at`.
+    #[must_use]
+    pub fn webhook_disabled(webhook: WebhookId, at: Timestamp, admin: MemberId) -> Self {
+        Self(format!("webhook_disabled.{webhook}.{}.{admin}", at.millis()))
     }
 
     /// Returns the text.
@@ -124,7 +131,7 @@ pub struct Audience {
 }
 
 /// The content of a message, by its kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MessageContent {
     /// The notifications of an audience that is still to be expanded.
     Audience(Audience),
@@ -141,6 +148,8 @@ pub enum MessageContent {
     SignIn(SignInId),
     /// A test mail, which shows an operator that mail arrives.
     TestMail,
+    /// That the service has disabled a webhook, for an admin.
+    WebhookDisabled(WebhookDisabled),
 }
 
 /// Why a stored message cannot be read.
@@ -175,6 +184,7 @@ impl MessageContent {
             Self::TeamDigest(_) => "team_digest",
             Self::SignIn(_) => "sign_in",
             Self::TestMail => "test_mail",
+            Self::WebhookDisabled(_) => "webhook_disabled",
         }
     }
 
@@ -182,9 +192,11 @@ impl MessageContent {
     #[must_use]
     pub const fn priority(&self) -> Priority {
         match self {
-            Self::Audience(_) | Self::Notification(_) | Self::CommentDigest { .. } | Self::TeamDigest(_) => {
-                Priority::Bulk
-            }
+            Self::Audience(_)
+            | Self::Notification(_)
+            | Self::CommentDigest { .. }
+            | Self::TeamDigest(_)
+            | Self::WebhookDisabled(_) => Priority::Bulk,
             Self::SignIn(_) | Self::TestMail => Priority::Urgent,
         }
     }
@@ -207,6 +219,15 @@ impl MessageContent {
             }
             Self::SignIn(sign_in) => json!({ "sign_in": sign_in.to_string() }),
             Self::TestMail => json!({}),
+            Self::WebhookDisabled(disabled) => json!({
+                "webhook": disabled.webhook.to_string(),
+                "host": disabled.host,
+                "because": disabled.because.name(),
+                "failing_since": disabled.failing_since.map(Timestamp::millis),
+                "status": disabled.status,
+                "error": disabled.error.map(AttemptError::name),
+                "response": disabled.response,
+            }),
         };
         payload.to_string()
     }
@@ -241,6 +262,9 @@ impl MessageContent {
             }
             "sign_in" if !is_audience => return Ok(Self::SignIn(SignInId::new(id("sign_in")?))),
             "test_mail" if !is_audience => return Ok(Self::TestMail),
+            "webhook_disabled" if !is_audience => {
+                return webhook_disabled(WebhookId::new(id("webhook")?), &payload).map(Self::WebhookDisabled);
+            }
             _ => return Err(ContentError::UnknownKind(kind.to_owned())),
         };
         Ok(if is_audience {
@@ -248,6 +272,28 @@ impl MessageContent {
         } else {
             Self::Notification(topic)
         })
+    }
+}
+
+/// Returns what a payload says about a webhook that was disabled.
+fn webhook_disabled(webhook: WebhookId, payload: &Value) -> Result<WebhookDisabled, ContentError> {
+    let text = |field: &str| payload.get(field).and_then(Value::as_str).ok_or(ContentError::Payload);
+    Ok(WebhookDisabled {
+        webhook,
+        host: text("host")?.to_owned(),
+        because: DisabledBecause::from_name(text("because")?).ok_or(ContentError::Payload)?,
+        failing_since: optional(payload, "failing_since", |value| value.as_i64().and_then(Timestamp::from_millis))?,
+        status: optional(payload, "status", |value| value.as_u64().and_then(|status| u16::try_from(status).ok()))?,
+        error: optional(payload, "error", |value| value.as_str().and_then(AttemptError::from_name))?,
+        response: optional(payload, "response", |value| value.as_str().map(str::to_owned))?,
+    })
+}
+
+/// Returns a field of a payload that can be null.
+fn optional<T>(payload: &Value, field: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Option<T>, ContentError> {
+    match payload.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => read(value).map(Some).ok_or(ContentError::Payload),
     }
 }
 
@@ -397,7 +443,26 @@ mod tests {
         let audience = |topic| MessageContent::Audience(Audience { topic, after: CustomerId::new(uuid(4)) });
         let at = |millis| Timestamp::from_millis(millis).unwrap();
         let digest = TeamDigestId { member: MemberId::new(uuid(6)), after: at(-1), until: at(1_770_000_000_000) };
+        let gone = WebhookDisabled {
+            webhook: WebhookId::new(uuid(8)),
+            host: "hooks.example.com".to_owned(),
+            because: DisabledBecause::Gone,
+            failing_since: None,
+            status: Some(410),
+            error: Some(AttemptError::Status),
+            response: Some("\"<b>\" \u{fffd}".to_owned()),
+        };
+        let failing = WebhookDisabled {
+            because: DisabledBecause::Failing,
+            failing_since: Some(at(1_770_000_000_000)),
+            status: None,
+            error: Some(AttemptError::Timeout),
+            response: None,
+            ..gone.clone()
+        };
         let others = [
+            MessageContent::WebhookDisabled(gone),
+            MessageContent::WebhookDisabled(failing),
             MessageContent::TeamDigest(digest),
             MessageContent::CommentDigest { at: Timestamp::from_millis(1_770_000_000_000).unwrap() },
             MessageContent::SignIn(SignInId::new(uuid(5))),
@@ -422,10 +487,19 @@ mod tests {
             ("team_digest", r#"{"member":"01890a5d-ac96-774b-bcce-b302099a8057","after":1}"#),
             ("comment_digest", r#"{"at":"now"}"#),
             ("comment_digest", r#"{"at":9223372036854775807}"#),
+            ("webhook_disabled", r#"{"host":"a.example","because":"gone"}"#),
+            (
+                "webhook_disabled",
+                r#"{"webhook":"01890a5d-ac96-774b-bcce-b302099a8057","host":"a.example","because":"bored"}"#,
+            ),
+            (
+                "webhook_disabled",
+                r#"{"webhook":"01890a5d-ac96-774b-bcce-b302099a8057","host":"","because":"gone","status":70000}"#,
+            ),
         ] {
             assert_eq!(MessageContent::parse(kind, payload), Err(ContentError::Payload), "{kind} {payload}");
         }
-        for kind in ["test_mail_audience", "comment_digest_audience", "_audience", ""] {
+        for kind in ["test_mail_audience", "webhook_disabled_audience", "comment_digest_audience", "_audience", ""] {
             assert!(matches!(MessageContent::parse(kind, "{}"), Err(ContentError::UnknownKind(_))), "{kind}");
         }
         let unknown = MessageContent::parse("webhook", "{}").unwrap_err();
@@ -450,5 +524,8 @@ mod tests {
         assert_eq!(digest.as_str(), format!("digest.1770000000000.{customer}"));
         assert_eq!(MessageId::audience(topic).as_str(), format!("audience.{comment}"));
         assert_eq!(MessageId::test_mail(comment.uuid()).as_str(), format!("test.{comment}"));
+        let (webhook, admin) = (WebhookId::new(Uuid::from_u128(3)), MemberId::new(Uuid::from_u128(4)));
+        let disabled = MessageId::webhook_disabled(webhook, at, admin);
+        assert_eq!(disabled.as_str(), format!("webhook_disabled.{webhook}.1770000000000.{admin}"));
     }
 }

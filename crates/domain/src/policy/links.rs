@@ -7,7 +7,7 @@ use crate::model::attachment::Filename;
 use crate::model::base_url::BaseUrl;
 use crate::model::html::CleanHtml;
 use crate::model::id::{
-    AttachmentId, CustomerId, FeatureRequestId, LinkSourceId, MemberId, SignInId, WorkspaceId, parse_uuid,
+    AttachmentId, CustomerId, FeatureRequestId, LinkSourceId, MemberId, SignInId, WebhookId, WorkspaceId, parse_uuid,
 };
 use crate::model::mail::Unsubscription;
 use crate::model::timestamp::Timestamp;
@@ -49,6 +49,7 @@ pub fn unsubscription<'a>(parameter: impl Fn(&str) -> Option<&'a str>) -> Unsubs
 pub struct Links {
     base: String,
     workspace: WorkspaceId,
+    subdomain: Subdomain,
     references: Arc<ReferenceSigner>,
 }
 
@@ -61,7 +62,19 @@ impl Links {
         workspace: WorkspaceId,
         references: Arc<ReferenceSigner>,
     ) -> Self {
-        Self { base: base_url.workspace_url(subdomain), workspace, references }
+        Self { base: base_url.workspace_url(subdomain), workspace, subdomain: subdomain.clone(), references }
+    }
+
+    /// Returns the workspace.
+    #[must_use]
+    pub fn workspace(&self) -> WorkspaceId {
+        self.workspace
+    }
+
+    /// Returns the subdomain of the workspace.
+    #[must_use]
+    pub fn subdomain(&self) -> &Subdomain {
+        &self.subdomain
     }
 
     /// Returns what signs references.
@@ -123,6 +136,12 @@ impl Links {
     #[must_use]
     pub fn admin_changelog(&self, id: &str) -> String {
         format!("{}/admin/changelogs/{id}", self.base)
+    }
+
+    /// Returns the URL of a webhook in the admin panel.
+    #[must_use]
+    pub fn admin_webhook(&self, webhook: WebhookId) -> String {
+        format!("{}/admin/webhooks/{webhook}", self.base)
     }
 
     /// Returns the URL of a file, which does not expire.
@@ -216,6 +235,10 @@ mod tests {
             (links().admin_request("7-dark-mode"), "/admin/feature_requests/7-dark-mode"),
             (links().changelog("id"), "/changelogs/id"),
             (links().admin_changelog("id"), "/admin/changelogs/id"),
+            (
+                links().admin_webhook(WebhookId::new(Uuid::from_u128(7))),
+                "/admin/webhooks/00000000-0000-0000-0000-000000000007",
+            ),
         ] {
             assert_eq!(link, format!("{BASE}{path}"));
         }

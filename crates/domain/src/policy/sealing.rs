@@ -10,6 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use sha2::{Digest, Sha256};
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -118,6 +119,12 @@ impl Sealer {
     #[must_use]
     pub fn new_secret(&self) -> SecretText {
         SecretText(self.random.base62(40))
+    }
+
+    /// Returns 32 bytes for a new secret: a digest of 64 base62 characters, which have 381 random bits.
+    #[must_use]
+    pub fn random_bytes(&self) -> [u8; 32] {
+        Sha256::digest(self.random.base62(64)).into()
     }
 
     /// Seals a text for one place.

@@ -7,7 +7,7 @@ use crate::model::feature_request::Title;
 use crate::model::id::{FeatureRequestId, SignInId, WorkspaceId};
 use crate::model::mail::{
     DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification, OutboxDepth,
-    SendError, SignInMail, TestMail, Topic, TopicContent,
+    SendError, SignInMail, TestMail, Topic, TopicContent, WebhookDisabledMail,
 };
 use crate::model::message::{Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, Priority};
 use crate::model::sign_in::SignIn;
@@ -35,6 +35,9 @@ pub trait Mailer: Send + Sync {
 
     /// Sends one test mail under the same contract.
     async fn send_test(&self, mail: &TestMail) -> Result<String, SendError>;
+
+    /// Sends one mail about a disabled webhook under the same contract.
+    async fn send_webhook_disabled(&self, mail: &WebhookDisabledMail) -> Result<String, SendError>;
 }
 
 /// The outbox as workers see it. Several workers may use it concurrently, also from several processes.

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use crate::error::StoreError;
 use crate::model::attachment::{BlobKey, UnusedAttachment};
 use crate::model::customer::DoubleAddresses;
-use crate::model::id::{FeatureRequestId, LinkSourceId, WorkspaceId};
+use crate::model::id::{FeatureRequestId, LinkSourceId, WebhookId, WorkspaceId};
 use crate::model::import::upload::OpenJob;
 use crate::model::timestamp::Timestamp;
 use crate::model::vote::WrongTally;
@@ -76,6 +76,9 @@ pub trait Maintenance: Send + Sync {
     /// Returns the link sources of all workspaces whose sealed secrets do not begin with `prefix`.
     async fn link_sources_sealed_otherwise(&self, prefix: &str)
     -> Result<Vec<(WorkspaceId, LinkSourceId)>, StoreError>;
+
+    /// Returns the webhooks of all workspaces of which a sealed text does not begin with `prefix`.
+    async fn webhooks_sealed_otherwise(&self, prefix: &str) -> Result<Vec<(WorkspaceId, WebhookId)>, StoreError>;
 
     /// Returns the workspaces with erasures of people that are not finished.
     async fn workspaces_of_unfinished_erasures(&self) -> Result<Vec<WorkspaceId>, StoreError>;

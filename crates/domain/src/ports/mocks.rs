@@ -26,6 +26,7 @@ pub use crate::ports::reads::MockReads;
 pub use crate::ports::search::MockSynonymSource;
 pub use crate::ports::sources::{MockPortalSource, MockTrackSource};
 pub use crate::ports::usage::MockUsageStore;
+pub use crate::ports::webhooks::{MockEventRenderer, MockWebhookQueue, MockWebhookSender};
 pub use crate::ports::writes::MockUnit;
 
 mock! {

@@ -66,6 +66,7 @@ pub trait Reads:
     + crate::ports::JobReader
     + LinkReader
     + crate::ports::LinkSourceReader
+    + crate::ports::WebhookReader
     + MemberReader
     + OverviewReader
     + PersonReader
@@ -682,6 +683,13 @@ mockall::mock! {
     #[async_trait]
     impl LinkReader for Reads {
         async fn links(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Link>>, StoreError>;
+    }
+
+    #[async_trait]
+    impl crate::ports::WebhookReader for Reads {
+        async fn webhooks(&self, workspace: WorkspaceId) -> Result<Vec<crate::model::webhook::Webhook>, StoreError>;
+        async fn deliveries(&self, workspace: WorkspaceId, webhook: crate::model::id::WebhookId, state: Option<crate::model::webhook::DeliveryState>, page: PageRequest) -> Result<Listing<crate::model::webhook::Delivery>, StoreError>;
+        async fn delivery(&self, workspace: WorkspaceId, webhook: crate::model::id::WebhookId, event: crate::model::id::WebhookEventId) -> Result<Option<crate::model::webhook::DeliveryDetail>, StoreError>;
     }
 
     #[async_trait]

@@ -10,7 +10,7 @@ use crate::ports::{
     AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, CustomerWrites, FeatureRequestWrites,
     HeldPostWrites, ImportRunWrites, ImportWrites, JobWrites, LinkSourceWrites, LinkWrites, MergeWrites,
     ModerationWrites, Outbox, OwnPostWrites, PersonWrites, Provisioning, RestoreWrites, SessionWrites, SettingWrites,
-    SubscriptionWrites, TagWrites, TrackWrites, VoteWrites,
+    SubscriptionWrites, TagWrites, TrackWrites, VoteWrites, WebhookWrites,
 };
 
 /// The result of beginning a unit of work.
@@ -66,6 +66,7 @@ pub trait UnitOfWork:
     + CommentWrites
     + LinkWrites
     + LinkSourceWrites
+    + WebhookWrites
     + HeldPostWrites
     + OwnPostWrites
     + TagWrites

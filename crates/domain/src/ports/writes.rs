@@ -1143,6 +1143,22 @@ mockall::mock! {
     }
 
     #[async_trait]
+    impl crate::ports::WebhookWrites for Unit {
+        async fn load_webhooks(&mut self) -> Result<Vec<crate::model::webhook::Webhook>, StoreError>;
+        async fn save_webhook(&mut self, webhook: &crate::model::webhook::Webhook) -> Result<(), StoreError>;
+        async fn delete_webhook(&mut self, webhook: crate::model::id::WebhookId) -> Result<(), StoreError>;
+        async fn fail_waiting(&mut self, webhook: crate::model::id::WebhookId, failure: crate::model::webhook::Failure) -> Result<(), StoreError>;
+        async fn record_events(&mut self, events: &[crate::model::webhook_event::NewWebhookEvent]) -> Result<(), StoreError>;
+        async fn record_events_now(&mut self, events: &[crate::model::webhook_event::NewWebhookEvent]) -> Result<(), StoreError>;
+        async fn insert_test_delivery(&mut self, event: &crate::model::webhook_event::NewWebhookEvent, delivery: &crate::model::webhook::NewDelivery) -> Result<(), StoreError>;
+        async fn find_delivery(&mut self, webhook: crate::model::id::WebhookId, event: crate::model::id::WebhookEventId) -> Result<Option<crate::model::webhook::Delivery>, StoreError>;
+        async fn redeliver(&mut self, webhook: crate::model::id::WebhookId, event: crate::model::id::WebhookEventId, at: Timestamp) -> Result<(), StoreError>;
+        async fn redeliver_failed(&mut self, webhook: crate::model::id::WebhookId, since: Timestamp, at: Timestamp) -> Result<u64, StoreError>;
+        async fn delete_events_of(&mut self, customer: CustomerId) -> Result<(), StoreError>;
+        async fn mark_announced(&mut self, changelog: ChangelogId, at: Timestamp) -> Result<bool, StoreError>;
+    }
+
+    #[async_trait]
     impl crate::ports::LinkSourceWrites for Unit {
         async fn load_link_sources(&mut self) -> Result<Vec<(crate::model::link_source::LinkSource, String)>, StoreError>;
         async fn save_link_source(&mut self, source: &crate::model::link_source::LinkSource, sealed: &str) -> Result<(), StoreError>;

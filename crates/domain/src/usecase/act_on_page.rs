@@ -366,7 +366,10 @@ mod tests {
             ] {
                 let operation = ActOnPage::new(&actor(is_member), &action, true).unwrap();
                 let expected = if has_changed { Audit::OwnRecord(record) } else { Audit::Unchanged };
-                assert_eq!(perform(&operation, &mut unit).unwrap().audit, expected, "{action:?}");
+                let performed = perform(&operation, &mut unit).unwrap();
+                assert_eq!(performed.audit, expected, "{action:?}");
+                let is_announced = has_changed && record == OwnRecord::Vote;
+                assert_eq!(performed.events.len(), usize::from(is_announced), "{action:?}");
             }
         }
     }

@@ -4,12 +4,12 @@ use async_trait::async_trait;
 
 use crate::error::RoadmapError;
 use crate::model::audit::{Audit, Change};
-use crate::model::feature_request::{EditableFields, FeatureRequestRef};
+use crate::model::feature_request::{EditableFields, FeatureRequestRef, RequestLink};
 use crate::model::id::FeatureRequestId;
 use crate::ports::UnitOfWork;
 use crate::usecase::edit_feature_request::{FeatureRequestChange, FeatureRequestEdited, edit, find_fields};
 use crate::usecase::executor::{Operation, OperationContext, Performed};
-use crate::usecase::records::load_detail;
+use crate::usecase::records::{deleted_request, load_detail};
 
 /// Makes a feature request public that awaits approval. One that does not await it stays as it is.
 #[derive(Debug, Clone, Copy)]
@@ -80,13 +80,17 @@ pub(crate) async fn decline(
     }
     let changes = vec![Change::new("awaiting_approval", true, false)];
     let audit = Audit::of_changes("feature_request.decline", "feature_request", Some(id.uuid()), &changes);
-    Ok(Performed::new(FeatureRequestEdited { detail: load_detail(work, id).await?, changes }, audit))
+    // It was to become public.
+    let announced = deleted_request(&RequestLink::from(&detail.summary), true);
+    let edited = FeatureRequestEdited { detail: load_detail(work, id).await?, changes };
+    Ok(Performed::new(edited, audit).announcing([announced]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::feature_request::{Description, FeatureRequestDetail, Title};
+    use crate::model::webhook_event::EventDraft;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{detail, perform, request};
 
@@ -112,7 +116,10 @@ mod tests {
             unit.expect_delete_search_document().times(times).returning(|_| Ok(()));
             unit.expect_insert_event().times(times).returning(|_| Ok(()));
             let approve = ApproveFeatureRequest { request: request() };
-            assert_eq!(perform(&approve, &mut unit).unwrap().has_changed(), awaiting_approval);
+            let approved = perform(&approve, &mut unit).unwrap();
+            assert_eq!(approved.has_changed(), awaiting_approval);
+            let announced = EventDraft::of_edit(detail().summary.id, ["private"]);
+            assert_eq!(approved.events, if awaiting_approval { vec![announced] } else { Vec::new() });
         }
     }
 
@@ -136,7 +143,10 @@ mod tests {
                 .times(usize::from(awaiting_approval))
                 .returning(move |_, _| Ok(declined));
             let operation = DeclineFeatureRequest { request: request() };
-            assert_eq!(perform(&operation, &mut unit).unwrap().has_changed(), declined);
+            let done = perform(&operation, &mut unit).unwrap();
+            assert_eq!(done.has_changed(), declined);
+            let announced = deleted_request(&RequestLink::from(&detail().summary), true);
+            assert_eq!(done.events, if declined { vec![announced] } else { Vec::new() });
         }
     }
 }

@@ -7,10 +7,11 @@ use crate::error::{Conflict, Resource, RoadmapError};
 use crate::model::admin::Fingerprint;
 use crate::model::audit::{Audit, Change};
 use crate::model::changelog::{self, Changelog, ChangelogChange, ChangelogDetail, ChangelogState, EditableChangelog};
-use crate::model::id::ChangelogId;
+use crate::model::id::{ChangelogId, WebhookEventId};
 use crate::model::mail::Topic;
 use crate::model::message::MessageId;
 use crate::model::picture::MAX_IN_CHANGELOG;
+use crate::model::webhook_event::{EventDraft, EventKind, NewWebhookEvent};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::add_picture::replace_pictures;
@@ -55,6 +56,15 @@ pub struct ChangelogChanged {
 
 fn missing() -> RoadmapError {
     RoadmapError::NotFound(Resource::Changelog)
+}
+
+fn is_public(changelog: &EditableChangelog, context: &OperationContext<'_>) -> bool {
+    matches!(changelog.changelog.state(context.now), ChangelogState::Published(_))
+}
+
+/// The event of a changelog that is no longer public.
+fn unpublished(changelog: ChangelogId) -> EventDraft {
+    EventDraft::of_changelog(EventKind::ChangelogUnpublished, changelog)
 }
 
 fn time(changelog: &Changelog) -> Value {
@@ -222,10 +232,17 @@ impl Operation for PublishChangelog {
         // What was to be mailed later is mailed now.
         new.is_notified |= self.notify_subscribers || old.notifies;
         let saved = save(context, work, &old, new, "changelog.publish").await?;
+        let state = old.changelog.state(context.now);
+        if matches!(state, ChangelogState::Scheduled(_)) {
+            // Its time will not come any more.
+            work.mark_announced(self.changelog, context.now).await?;
+        }
         if saved.output.changes.iter().any(|change| change.field == "notified") {
             notify_subscribers(context, work, Topic::Changelog(self.changelog)).await?;
         }
-        Ok(saved)
+        let announced = (!matches!(state, ChangelogState::Published(_)))
+            .then(|| EventDraft::of_changelog(EventKind::ChangelogPublished, self.changelog));
+        Ok(saved.announcing(announced))
     }
 }
 
@@ -242,7 +259,8 @@ impl Operation for UnpublishChangelog {
         let mut new = old.clone();
         new.changelog.public_from = None;
         new.notifies = false;
-        save(context, work, &old, new, "changelog.unpublish").await
+        let announced = is_public(&old, context).then(|| unpublished(self.changelog));
+        Ok(save(context, work, &old, new, "changelog.unpublish").await?.announcing(announced))
     }
 }
 
@@ -252,9 +270,20 @@ impl Operation for DeleteChangelog {
 
     async fn perform(
         &self,
-        _: &OperationContext<'_>,
+        context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<()>, RoadmapError> {
+        let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?;
+        if is_public(&old, context) {
+            // Before it is deleted: the event has the changelog.
+            let event = NewWebhookEvent {
+                id: context.new_id(WebhookEventId::new),
+                draft: unpublished(self.changelog),
+                actor: context.actor.clone(),
+                at: context.now,
+            };
+            work.record_events_now(&[event]).await?;
+        }
         if work.delete_changelog(self.changelog).await? {
             Ok(Performed::new((), Audit::entry("changelog.delete", "changelog", Some(self.changelog.uuid()))))
         } else {
@@ -273,6 +302,7 @@ mod tests {
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures;
     use crate::usecase::fixtures::{CHANGELOG, now, perform, summary};
+    use mockall::Sequence;
     use time::Duration;
 
     /// A unit with a changelog that expects `saves` saved changelogs.
@@ -344,10 +374,24 @@ mod tests {
     #[test]
     fn a_changelog_is_published_once_and_keeps_its_time() {
         let (earlier, later) = (now().plus(-Duration::HOUR), now().plus(Duration::HOUR));
-        for (before, saves, after) in [(None, 1, now()), (Some(later), 1, now()), (Some(earlier), 0, earlier)] {
-            let changed = run(&publish(false), &mut unit(before, false, saves)).unwrap();
-            assert_eq!(changed.detail.changelog.state(now()), ChangelogState::Published(after));
+        for (before, saves, after, marks) in
+            [(None, 1, now(), 0), (Some(later), 1, now(), 1), (Some(earlier), 0, earlier, 0)]
+        {
+            let mut unit = unit(before, false, saves);
+            expect_announcement(&mut unit, marks);
+            let published = perform(&publish(false), &mut unit).unwrap();
+            assert_eq!(published.output.detail.changelog.state(now()), ChangelogState::Published(after));
+            let announced = EventDraft::of_changelog(EventKind::ChangelogPublished, CHANGELOG);
+            assert_eq!(published.events, if saves > 0 { vec![announced] } else { Vec::new() });
         }
+    }
+
+    /// Expects that a changelog whose time has not come is announced no more.
+    fn expect_announcement(unit: &mut MockUnit, times: usize) {
+        unit.expect_mark_announced()
+            .withf(|of, at| (*of, *at) == (CHANGELOG, now()))
+            .times(times)
+            .returning(|_, _| Ok(true));
     }
 
     /// Addition 5.
@@ -438,6 +482,7 @@ mod tests {
         // Published before its time, its mail goes out then; taken back, it does not.
         let mut unit = scheduled(later);
         expect_withdrawal(&mut unit, 1);
+        expect_announcement(&mut unit, 1);
         unit.expect_save_changelog().withf(|saved| saved.is_notified && !saved.notifies).times(1).returning(|_| Ok(()));
         unit.expect_enqueue_notifications().times(1).returning(|_, _, _, _| Ok(()));
         run(&publish(false), &mut unit).unwrap();
@@ -464,9 +509,36 @@ mod tests {
     #[test]
     fn an_unpublished_changelog_is_a_draft() {
         let operation = UnpublishChangelog { changelog: CHANGELOG };
-        let changed = run(&operation, &mut unit(Some(now()), true, 1)).unwrap();
-        assert_eq!(changed.detail.changelog.state(now()), ChangelogState::Draft);
+        let changed = perform(&operation, &mut unit(Some(now()), true, 1)).unwrap();
+        assert_eq!(changed.output.detail.changelog.state(now()), ChangelogState::Draft);
+        assert_eq!(changed.events, [unpublished(CHANGELOG)]);
         assert!(!perform(&operation, &mut unit(None, true, 0)).unwrap().has_changed());
+        // One whose time has not come was never announced.
+        let later = now().plus(Duration::HOUR);
+        assert!(perform(&operation, &mut unit(Some(later), true, 1)).unwrap().events.is_empty());
+    }
+
+    #[test]
+    fn a_published_changelog_is_announced_before_it_is_deleted() {
+        for (public_from, is_public) in [(Some(now()), true), (Some(now().plus(Duration::HOUR)), false), (None, false)]
+        {
+            let mut sequence = Sequence::new();
+            let mut unit = unit(public_from, false, 0);
+            if is_public {
+                let is_expected = |event: &NewWebhookEvent| {
+                    event.draft == unpublished(CHANGELOG) && event.actor == fixtures::actor() && event.at == now()
+                };
+                unit.expect_record_events_now()
+                    .withf(move |events| events.len() == 1 && events.iter().all(is_expected))
+                    .times(1)
+                    .in_sequence(&mut sequence)
+                    .returning(|_| Ok(()));
+            }
+            unit.expect_delete_changelog().times(1).in_sequence(&mut sequence).returning(|_| Ok(true));
+            let deleted = perform(&DeleteChangelog { changelog: CHANGELOG }, &mut unit).unwrap();
+            // It would find no changelog at the end of the unit of work.
+            assert!(deleted.events.is_empty());
+        }
     }
 
     #[test]

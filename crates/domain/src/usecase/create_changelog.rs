@@ -10,6 +10,7 @@ use crate::model::changelog::{
 use crate::model::id::{AttachmentId, ChangelogId, FeatureRequestId};
 use crate::model::mail::Topic;
 use crate::model::picture::MAX_IN_CHANGELOG;
+use crate::model::webhook_event::{EventDraft, EventKind};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::add_picture::keep_pictures;
@@ -106,7 +107,11 @@ impl Operation for CreateChangelog {
         let audit = Audit::with_changes("changelog.create", "changelog", Some(changelog.id.uuid()), changes);
         let links = storage::ROW_BYTES.saturating_mul(draft.feature_requests.len() as u64);
         let bytes = storage::row_bytes(&[draft.title.as_str(), draft.content.as_str()]) + links;
-        Ok(Performed::new(ChangelogDetail { changelog, feature_requests }, audit).storing(bytes))
+        // One that is scheduled is announced at its time.
+        let announced = (draft.publication == Publication::Now)
+            .then(|| EventDraft::of_changelog(EventKind::ChangelogPublished, changelog.id));
+        let detail = ChangelogDetail { changelog, feature_requests };
+        Ok(Performed::new(detail, audit).storing(bytes).announcing(announced))
     }
 }
 
@@ -118,8 +123,7 @@ mod tests {
     use crate::model::media_type::MediaType;
     use crate::model::timestamp::Timestamp;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, now};
-    use pollster::block_on;
+    use crate::usecase::fixtures::{now, perform};
     use time::Duration;
     use uuid::Uuid;
 
@@ -135,10 +139,13 @@ mod tests {
         }
     }
 
-    fn create(fields: &ChangelogFields, publish: bool, unit: &mut MockUnit) -> Result<ChangelogDetail, RoadmapError> {
+    fn create(
+        fields: &ChangelogFields,
+        publish: bool,
+        unit: &mut MockUnit,
+    ) -> Result<Performed<ChangelogDetail>, RoadmapError> {
         let draft = ChangelogDraft::parse(fields, publish, |_| Some(file()));
-        block_on(CreateChangelog { draft: draft.unwrap() }.perform(&context(&NumberedIds::default()), unit))
-            .map(|performed| performed.output)
+        perform(&CreateChangelog { draft: draft.unwrap() }, unit)
     }
 
     fn at(time: Timestamp) -> ChangelogFields {
@@ -156,7 +163,10 @@ mod tests {
         ] {
             let mut unit = MockUnit::new();
             unit.expect_insert_changelog().times(1).returning(|_, _| Ok(()));
-            assert_eq!(create(&fields, publish, &mut unit).unwrap().changelog.state(now()), state);
+            let created = create(&fields, publish, &mut unit).unwrap();
+            assert_eq!(created.output.changelog.state(now()), state);
+            let announced = EventDraft::of_changelog(EventKind::ChangelogPublished, created.output.changelog.id);
+            assert_eq!(created.events, if publish { vec![announced] } else { Vec::new() });
         }
         let error = create(&at(now()), false, &mut MockUnit::new()).unwrap_err();
         assert_eq!(error.to_string(), "publish_at is not in the future");
@@ -171,7 +181,7 @@ mod tests {
         let row = (cover.clone(), MediaType::from_stored("image/webp".to_owned()));
         unit.expect_find_cover().withf(|id| *id == file()).return_once(move |_| Ok(Some(row)));
         unit.expect_insert_changelog().times(1).returning(|_, _| Ok(()));
-        assert_eq!(create(&with_cover, false, &mut unit).unwrap().changelog.cover, Some(cover));
+        assert_eq!(create(&with_cover, false, &mut unit).unwrap().output.changelog.cover, Some(cover));
 
         for media_type in [None, Some("image/svg+xml"), Some("image/avif"), Some("text/html")] {
             let cover = CoverImage { attachment: file(), filename: Filename::sanitize("cover.png") };

@@ -11,6 +11,7 @@ use crate::model::note::NoteDraft;
 use crate::model::picture::MAX_IN_POST;
 use crate::model::search::SearchDocument;
 use crate::model::vote::{NewVote, VoteCast, VoteOutcome};
+use crate::model::webhook_event::{EventDraft, EventKind};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::add_picture::keep_pictures;
@@ -102,16 +103,20 @@ impl Operation for CreateFeatureRequest {
                 created_at: context.now,
             })
             .await?;
-        let cast = if author.is_none() && draft.note.is_none() {
+        let note = draft.note.as_ref().map(|note| note.to_new_note(context.new_id(NoteId::new)));
+        // The author's own vote is a part of the new feature request.
+        let created = EventDraft::of_request(EventKind::FeatureRequestCreated, request.id);
+        let noted = note.as_ref().map(|note| EventDraft::of_note(request.id, note.id));
+        let cast = if author.is_none() && note.is_none() {
             VoteCast { outcome: VoteOutcome::NoVoter, request }
         } else {
-            let note = draft.note.as_ref().map(|note| note.to_new_note(context.new_id(NoteId::new)));
             let vote = NewVote { request: FeatureRequestRef::Id(request.id), customer: author, note, at: context.now };
             let lost =
                 || StoreError::Fatal("a feature request was not found in the unit of work that stored it".into());
             work.cast_vote(&vote).await?.ok_or_else(lost)?
         };
-        Ok(Performed::new(cast, Audit::OwnRecord(OwnRecord::FeatureRequest)).storing(self.stored_bytes()))
+        let performed = Performed::new(cast, Audit::OwnRecord(OwnRecord::FeatureRequest));
+        Ok(performed.storing(self.stored_bytes()).announcing([created]).announcing(noted))
     }
 }
 
@@ -146,6 +151,11 @@ mod tests {
         perform(&CreateFeatureRequest::new(draft), unit).map(|performed| performed.output)
     }
 
+    /// The event of the new feature request.
+    fn created() -> EventDraft {
+        EventDraft::of_request(EventKind::FeatureRequestCreated, summary("", None, 0).id)
+    }
+
     /// Decision 4.
     #[test]
     fn a_request_starts_on_the_first_track_without_votes() {
@@ -163,8 +173,9 @@ mod tests {
             })
             .times(1)
             .returning(|_| Ok(summary("Inbox", None, 0)));
-        let created = create(&mut unit, draft()).unwrap();
-        assert_eq!((created.vote_registered(), created.already_voted()), (false, false));
+        let performed = perform(&CreateFeatureRequest::new(draft()), &mut unit).unwrap();
+        assert_eq!((performed.output.vote_registered(), performed.output.already_voted()), (false, false));
+        assert_eq!(performed.events, [created()]);
     }
 
     /// Decision 4.
@@ -185,10 +196,13 @@ mod tests {
             })
             .times(1)
             .returning(|_| Ok(Some(VoteCast { outcome: VoteOutcome::Registered, request: summary("Inbox", None, 1) })));
-        let created =
-            create(&mut unit, FeatureRequestDraft { customer: Some(customer), note: Some(note), ..draft() }).unwrap();
-        assert!(created.vote_registered());
-        assert_eq!(created.request.votes_count, 1);
+        let draft = FeatureRequestDraft { customer: Some(customer), note: Some(note), ..draft() };
+        let performed = perform(&CreateFeatureRequest::new(draft), &mut unit).unwrap();
+        assert!(performed.output.vote_registered());
+        assert_eq!(performed.output.request.votes_count, 1);
+        // The IDs before are those of the customer and of the feature request.
+        let noted = EventDraft::of_note(summary("", None, 0).id, NoteId::new(Uuid::from_u128(3)));
+        assert_eq!(performed.events, [created(), noted]);
     }
 
     /// Contract 2.2.
@@ -200,7 +214,8 @@ mod tests {
             .withf(|new| new.private && new.search.is_none())
             .times(1)
             .returning(|_| Ok(summary("Inbox", None, 0)));
-        create(&mut unit, FeatureRequestDraft { private: true, ..draft() }).unwrap();
+        let draft = FeatureRequestDraft { private: true, ..draft() };
+        assert_eq!(perform(&CreateFeatureRequest::new(draft), &mut unit).unwrap().events, [created()]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::model::feature_request::{FeatureRequestRef, RequestLink};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
+use crate::usecase::records::{deleted_request, is_hidden};
 
 /// Deletes a feature request: itself, also if it is merged into another one.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +42,7 @@ impl Operation for DeleteFeatureRequest {
         if node.descendants > 0 && !self.with_merged {
             return Err(RoadmapError::Conflict(Conflict::HasMerged));
         }
+        let is_private = is_hidden(work, &node).await?;
         work.delete_feature_request(node.request.id).await?;
         // The words of what it was merged into do not include its own any more.
         if let Some(root) = node.ancestors.last() {
@@ -54,13 +56,15 @@ impl Operation for DeleteFeatureRequest {
         ];
         let (id, changes) = (deleted.request.id.uuid(), changes.into_iter().flatten().collect());
         let audit = Audit::with_changes("feature_request.delete", "feature_request", Some(id), changes);
-        Ok(Performed::new(deleted, audit))
+        let announced = deleted_request(&deleted.request, is_private);
+        Ok(Performed::new(deleted, audit).announcing([announced]))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::feature_request::FeatureRequestSummary;
     use crate::model::id::FeatureRequestId;
     use crate::policy::merging::MergeNode;
     use crate::ports::mocks::MockUnit;
@@ -73,13 +77,27 @@ mod tests {
         outcome.map_err(|error| error.to_string()).map(|performed| performed.output)
     }
 
+    /// A public feature request with these ancestors.
     fn unit(ancestors: &'static [u128], descendants: u64) -> MockUnit {
+        unit_with(false, ancestors, descendants)
+    }
+
+    fn unit_with(private: bool, ancestors: &'static [u128], descendants: u64) -> MockUnit {
         let mut unit = MockUnit::new();
         unit.expect_find_merge_node().withf(|of| *of == request()).returning(move |_| {
             let ancestors = ancestors.iter().map(|id| FeatureRequestId::new(Uuid::from_u128(*id))).collect();
-            Ok(Some(MergeNode { request: summary("Inbox", None, 1), private: false, ancestors, descendants }))
+            Ok(Some(MergeNode { request: summary("Inbox", None, 1), private, ancestors, descendants }))
         });
         unit
+    }
+
+    /// Expects a look at what the feature request is merged into.
+    fn expect_root(unit: &mut MockUnit, root: u128, private: bool) {
+        let id = FeatureRequestId::new(Uuid::from_u128(root));
+        unit.expect_find_merge_node().withf(move |of| *of == FeatureRequestRef::Id(id)).returning(move |_| {
+            let request = FeatureRequestSummary { id, ..summary("Inbox", None, 1) };
+            Ok(Some(MergeNode { request, private, ancestors: Vec::new(), descendants: 1 }))
+        });
     }
 
     /// Addition 2.
@@ -100,6 +118,7 @@ mod tests {
     #[test]
     fn the_target_of_a_deleted_request_is_indexed_again() {
         let mut unit = unit(&[8, 9], 0);
+        expect_root(&mut unit, 9, false);
         unit.expect_delete_feature_request().times(1).returning(|_| Ok(()));
         unit.expect_searchable_text()
             .withf(|id, _| *id == FeatureRequestId::new(Uuid::from_u128(9)))
@@ -107,5 +126,23 @@ mod tests {
             .returning(|_, _| Ok(None));
         unit.expect_delete_search_document().times(1).returning(|_| Ok(()));
         delete(&mut unit, false).unwrap();
+    }
+
+    #[test]
+    fn an_event_says_what_was_deleted_and_whether_it_was_private() {
+        for (private, root, expected) in
+            [(false, None, false), (true, None, true), (false, Some(false), false), (false, Some(true), true)]
+        {
+            let mut unit = unit_with(private, if root.is_some() { &[9] } else { &[] }, 0);
+            if let Some(private) = root {
+                expect_root(&mut unit, 9, private);
+            }
+            unit.expect_delete_feature_request().times(1).returning(|_| Ok(()));
+            unit.expect_searchable_text().returning(|_, _| Ok(None));
+            unit.expect_delete_search_document().returning(|_| Ok(()));
+            let operation = DeleteFeatureRequest { request: request(), with_merged: false };
+            let performed = perform(&operation, &mut unit).unwrap();
+            assert_eq!(performed.events, [deleted_request(&performed.output.request, expected)]);
+        }
     }
 }

@@ -19,8 +19,9 @@ use crate::model::base_url::BaseUrl;
 use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::mail::{
     About, Brand, DigestEntry, DigestId, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail,
-    LeasedSignInMail, LeasedTestMail, MailSender, NO_MAILBOX, News, Notification, SendError, SignInMail, TestMail,
-    Unsubscription, mail_author, mail_name, mail_title,
+    LeasedSignInMail, LeasedTestMail, LeasedWebhookDisabled, MailSender, NO_MAILBOX, News, Notification, SendError,
+    SignInMail, TestMail, Unsubscription, WebhookDisabled, WebhookDisabledMail, mail_author, mail_name, mail_response,
+    mail_title,
 };
 use crate::model::message::{Lease, MessageId, MessageOutcome, Priority, UnreadableMessage};
 use crate::model::portal::Portal;
@@ -257,7 +258,8 @@ impl DeliverMail {
             | LoadedMessage::Digest(_)
             | LoadedMessage::TeamDigest(_)
             | LoadedMessage::SignIn(_)
-            | LoadedMessage::Test(_) => None,
+            | LoadedMessage::Test(_)
+            | LoadedMessage::WebhookDisabled(_) => None,
         });
         join_all(held.map(|(lease, customer)| async move {
             let outcome = MessageOutcome::Held { digest: DigestId { at: end_of_hour(now), customer } };
@@ -305,6 +307,9 @@ impl DeliverMail {
                 (leased.attempt, self.mailer.send_sign_in(&self.sign_in_mail(workspace, leased)).await)
             }
             LoadedMessage::Test(test) => (test.attempt, self.mailer.send_test(&self.test_mail(workspace, test)).await),
+            LoadedMessage::WebhookDisabled(leased) => {
+                (leased.attempt, self.mailer.send_webhook_disabled(&self.webhook_disabled(workspace, leased)).await)
+            }
         };
         let outcome = self.outcome(&lease.message, attempt, message.waiting_since(), sent);
         self.settle(workspace, &lease, &outcome).await;
@@ -471,6 +476,25 @@ impl DeliverMail {
         }
     }
 
+    fn webhook_disabled(&self, workspace: WorkspaceId, leased: &LeasedWebhookDisabled) -> WebhookDisabledMail {
+        let LeasedWebhookDisabled { lease, to, content, sender, .. } = leased;
+        let WebhookDisabled { webhook, host, because, failing_since, status, error, response } = content;
+        let links = self.links(workspace, sender);
+        WebhookDisabledMail {
+            id: lease.message.clone(),
+            to: to.clone(),
+            language: sender.portal.settings.default_language(),
+            brand: brand(&links, sender),
+            host: if host.is_empty() { webhook.to_string() } else { host.clone() },
+            because: *because,
+            failing_since: *failing_since,
+            status: *status,
+            error: *error,
+            response: response.as_deref().and_then(mail_response),
+            url: links.admin_webhook(*webhook),
+        }
+    }
+
     fn links(&self, workspace: WorkspaceId, sender: &MailSender) -> Links {
         Links::new(&self.base_url, &sender.subdomain, workspace, self.references.clone())
     }
@@ -543,13 +567,14 @@ mod tests {
     use crate::model::comment::PublicAuthor;
     use crate::model::email_address::EmailAddress;
     use crate::model::feature_request::{RequestLink, Title};
-    use crate::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId, MemberId, SignInId};
+    use crate::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId, MemberId, SignInId, WebhookId};
     use crate::model::mail::{HeldMessage, MailId, MailRecipient, Topic, TopicContent};
     use crate::model::message::{Audience, LeasedMessage, LeasedMessages, MessageContent, Recipient};
     use crate::model::portal::Language;
     use crate::model::session::SecretDigest;
     use crate::model::sign_in::SignIn;
     use crate::model::team_mail::{TeamDigestContent, TeamDigestId};
+    use crate::model::webhook::{AttemptError, DisabledBecause};
     use crate::policy::signed_reference::{Purpose, Secret};
     use crate::ports::mocks::{MockMailReader, MockMailer, MockOutboxQueue};
     use crate::usecase::fixtures::{FixedClock, mail_sender, name, now, workspace};
@@ -1247,6 +1272,52 @@ mod tests {
         assert_eq!(*settled.lock().unwrap(), [(7, sent())]);
     }
 
+    #[test]
+    fn an_admin_is_told_of_a_disabled_webhook() {
+        let webhook = WebhookId::new(Uuid::from_u128(0x3eb));
+        let told = |host: &str| WebhookDisabled {
+            webhook,
+            host: host.to_owned(),
+            because: DisabledBecause::Failing,
+            failing_since: Some(now().plus(-Duration::days(5))),
+            status: Some(500),
+            error: Some(AttemptError::Status),
+            response: Some("Oops\u{fffd}https://phish.example".to_owned()),
+        };
+        // The URL of the second cannot be read.
+        let messages = [(1, "hooks.example.com"), (2, "")].map(|(number, host)| {
+            let id = MessageId::webhook_disabled(webhook, now(), MemberId::new(Uuid::from_u128(number)));
+            let to = EmailAddress::parse("to", &format!("admin{number}@acme.example")).unwrap();
+            message(MessageContent::WebhookDisabled(told(host)), id, Recipient::Address(to))
+        });
+        let mut queue = queue(LeasedMessages { messages: messages.to_vec(), unreadable: Vec::new() });
+        let settled = settled(&mut queue);
+        let mut reader = MockMailReader::new();
+        with_sender(&mut reader);
+        let seen: Arc<Mutex<Vec<WebhookDisabledMail>>> = Arc::default();
+        let seeing = seen.clone();
+        let mut mailer = MockMailer::new();
+        mailer.expect_send_webhook_disabled().times(2).returning(move |mail| {
+            seeing.lock().unwrap().push(mail.clone());
+            ok()
+        });
+        run_once(&deliver(queue, reader, mailer));
+        let mut settled = settled.lock().unwrap().clone();
+        settled.sort_by_key(|(number, _)| *number);
+        assert_eq!(settled, [(1, sent()), (2, sent())]);
+        let mut seen = seen.lock().unwrap().clone();
+        seen.sort_by_key(|mail| number(&mail.id));
+        let hosts: Vec<(&str, &str)> = seen.iter().map(|mail| (mail.to.as_str(), mail.host.as_str())).collect();
+        let unknown = webhook.to_string();
+        let expected = [("admin1@acme.example", "hooks.example.com"), ("admin2@acme.example", unknown.as_str())];
+        assert_eq!(hosts, expected);
+        for mail in &seen {
+            assert_eq!((mail.because, mail.status), (DisabledBecause::Failing, Some(500)));
+            assert_eq!(mail.response.as_deref(), Some("Oops https phish.example"));
+            assert_eq!(mail.url, format!("https://acme.roadmap.example.com/admin/webhooks/{webhook}"));
+        }
+    }
+
     /// Portal.
     #[test]
     fn the_mail_of_a_sign_in_that_no_browser_has_asked_for_is_an_invitation() {
@@ -1470,6 +1541,10 @@ mod tests {
 
         async fn send_test(&self, mail: &TestMail) -> Result<String, SendError> {
             self.sent(number(&mail.id))
+        }
+
+        async fn send_webhook_disabled(&self, _: &WebhookDisabledMail) -> Result<String, SendError> {
+            ok()
         }
     }
 

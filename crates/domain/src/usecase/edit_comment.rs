@@ -8,10 +8,12 @@ use crate::model::comment::ListedComment;
 use crate::model::html::CleanHtml;
 use crate::model::id::{CommentId, FeatureRequestId};
 use crate::model::picture;
+use crate::model::webhook_event::{EventDraft, EventKind};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::add_picture::keep_pictures;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
+use crate::usecase::records::root_of;
 
 /// Replaces the content of a comment. Mail about it that was not sent yet has the new content.
 #[derive(Debug, Clone)]
@@ -53,9 +55,13 @@ impl Operation for EditComment {
             // Those that it had are used no more.
             work.set_pictures(id, &[]).await?;
         }
+        let request = work.find_comment(self.comment).await?.ok_or_else(missing)?;
+        let root = root_of(work, request).await?;
+        let announced = EventDraft::of_comment(EventKind::CommentUpdated, root, self.comment);
         let changes = vec![Change::without_values("content")];
         let audit = Audit::with_changes("comment.update", "comment", Some(self.comment.uuid()), changes);
-        Ok(Performed::new(edited, audit).storing(storage::row_bytes(&[self.content.as_str()])))
+        let bytes = storage::row_bytes(&[self.content.as_str()]);
+        Ok(Performed::new(edited, audit).storing(bytes).announcing([announced]))
     }
 }
 
@@ -69,11 +75,12 @@ impl Operation for DeleteComment {
         work: &mut dyn UnitOfWork,
     ) -> Result<Performed<FeatureRequestId>, RoadmapError> {
         // In this order: a comment that waits is perhaps being approved, and is public after that.
-        let request = match work.discard_comment(self.comment).await? {
-            Some(request) => request,
-            None => work.delete_comment(self.comment).await?.ok_or_else(missing)?,
-        };
-        Ok(Performed::new(request, deletion(self.comment, request)))
+        if let Some(request) = work.discard_comment(self.comment).await? {
+            return Ok(Performed::new(request, deletion(self.comment, request)));
+        }
+        let request = work.delete_comment(self.comment).await?.ok_or_else(missing)?;
+        let announced = EventDraft::of_deleted_comment(root_of(work, request).await?, self.comment);
+        Ok(Performed::new(request, deletion(self.comment, request)).announcing([announced]))
     }
 }
 
@@ -101,7 +108,8 @@ impl Operation for FindCommentRequest {
 mod tests {
     use super::*;
 
-    use crate::model::comment::parse_content;
+    use crate::model::comment::{Comment, PublicAuthor, parse_content};
+    use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{perform, summary};
     use uuid::Uuid;
@@ -110,9 +118,32 @@ mod tests {
         CommentId::new(Uuid::from_u128(5))
     }
 
-    fn edit(unit: &mut MockUnit, content: CleanHtml) -> Result<ListedComment, String> {
-        let operation = EditComment { comment: comment(), content };
-        perform(&operation, unit).map(|performed| performed.output).map_err(|error| error.to_string())
+    fn edit(unit: &mut MockUnit, content: CleanHtml) -> Result<Performed<ListedComment>, String> {
+        perform(&EditComment { comment: comment(), content }, unit).map_err(|error| error.to_string())
+    }
+
+    /// Expects that the root of the comment's feature request is looked up. Returns it.
+    fn expect_root(unit: &mut MockUnit, times: usize) -> FeatureRequestId {
+        let root = FeatureRequestId::new(Uuid::from_u128(9));
+        unit.expect_find_feature_request()
+            .withf(|of| *of == FeatureRequestRef::Id(summary("", None, 0).id))
+            .times(times)
+            .returning(move |_| Ok(Some(FeatureRequestSummary { id: root, ..summary("Inbox", None, 0) })));
+        root
+    }
+
+    #[test]
+    fn an_edited_comment_is_announced_with_what_its_feature_request_is_merged_into() {
+        let mut unit = MockUnit::new();
+        unit.expect_update_comment().times(1).returning(|id, content, at| {
+            let comment = Comment { id, content: content.clone(), created_at: at };
+            Ok(Some(ListedComment { comment, author: PublicAuthor::Customer(None), from: None, updated_at: at }))
+        });
+        unit.expect_set_pictures().returning(|_, _| Ok(()));
+        unit.expect_find_comment().withf(|id| *id == comment()).returning(|_| Ok(Some(summary("", None, 0).id)));
+        let root = expect_root(&mut unit, 1);
+        let edited = edit(&mut unit, parse_content(Some("Later")).unwrap()).unwrap();
+        assert_eq!(edited.events, [EventDraft::of_comment(EventKind::CommentUpdated, root, comment())]);
     }
 
     #[test]
@@ -133,9 +164,15 @@ mod tests {
                 .times(usize::from(!waits))
                 .returning(move |_| Ok(request(is_public)));
             unit.expect_discard_comment().withf(|id| *id == comment()).times(1).returning(move |_| Ok(request(waits)));
+            let root = expect_root(&mut unit, usize::from(is_public));
             let operation = DeleteComment { comment: comment() };
             match perform(&operation, &mut unit) {
-                Ok(deleted) => assert_eq!((Some(deleted.output), is_public || waits), (request(true), true)),
+                Ok(deleted) => {
+                    assert_eq!((Some(deleted.output), is_public || waits), (request(true), true));
+                    // One that waited was never announced.
+                    let announced = EventDraft::of_deleted_comment(root, comment());
+                    assert_eq!(deleted.events, if is_public { vec![announced] } else { Vec::new() });
+                }
                 Err(error) => {
                     assert_eq!((error.to_string().as_str(), is_public || waits), ("Comment does not exist.", false));
                 }

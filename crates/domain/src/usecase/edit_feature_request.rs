@@ -8,6 +8,7 @@ use crate::model::audit::{Audit, Change};
 use crate::model::event::EventContent;
 use crate::model::feature_request::{Description, EditableFields, FeatureRequestDetail, FeatureRequestRef, Tag, Title};
 use crate::model::picture::MAX_IN_POST;
+use crate::model::webhook_event::EventDraft;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::add_picture::replace_pictures;
@@ -124,8 +125,10 @@ pub(crate) async fn edit(
         record_event(context, work, new.id, context.actor.clone(), EventContent::Edited(fields)).await?;
     }
     let audit = Audit::of_changes("feature_request.update", "feature_request", Some(new.id.uuid()), &changes);
+    let fields = changes.iter().map(|change| change.field.as_str());
+    let announced = (!changes.is_empty()).then(|| EventDraft::of_edit(new.id, fields));
     let detail = load_detail(work, new.id).await?;
-    Ok(Performed::new(FeatureRequestEdited { detail, changes }, audit).storing(bytes))
+    Ok(Performed::new(FeatureRequestEdited { detail, changes }, audit).storing(bytes).announcing(announced))
 }
 
 /// Edits a feature request, unless somebody else has changed it since its editor read it.
@@ -218,6 +221,7 @@ mod tests {
         let edited = edit(&mut unit, change).unwrap();
         let changes = [Change::new("title", "Dark mode", "Night mode"), Change::without_values("description")];
         assert_eq!(edited.output.changes, changes);
+        assert_eq!(edited.events, [EventDraft::of_edit(fields().id, ["title", "description"])]);
     }
 
     /// Addition 2.
@@ -229,7 +233,9 @@ mod tests {
         unit.expect_delete_search_document().times(1).returning(|_| Ok(()));
         unit.expect_insert_event().times(1).returning(|_| Ok(()));
         let change = FeatureRequestChange { private: Some(true), ..FeatureRequestChange::default() };
-        assert_eq!(edit(&mut unit, change).unwrap().output.changes, [Change::new("private", false, true)]);
+        let edited = edit(&mut unit, change).unwrap();
+        assert_eq!(edited.output.changes, [Change::new("private", false, true)]);
+        assert_eq!(edited.events, [EventDraft::of_edit(fields().id, ["private"])]);
     }
 
     /// Addition 2.

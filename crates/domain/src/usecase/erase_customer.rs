@@ -60,6 +60,7 @@ impl Operation for EraseCustomer {
         let (votes, texts) = (self.votes, self.texts);
         let erasure = Erasure { person: person.clone(), id, votes, texts, at: context.now };
         let erased = work.erase_person(&erasure).await?;
+        work.delete_events_of(person.id).await?;
         // Afterwards, so that all votes are counted.
         for request in &asked {
             match fate(request, self.texts) {
@@ -383,6 +384,7 @@ mod tests {
             unit.expect_erase_person()
                 .times(1)
                 .returning(|_| Ok(ErasedRecords { votes: 2, ..ErasedRecords::default() }));
+            unit.expect_delete_events_of().withf(|of| *of == ann().id).times(1).returning(|_| Ok(()));
             let (id, digest, at) = expected;
             unit.expect_save_erasure()
                 .withf(move |record, words| {
@@ -395,6 +397,7 @@ mod tests {
                 .returning(|_, _| Ok(()));
             let performed = perform(&erase(ErasedTexts::Remove, repeats), &mut unit).unwrap();
             assert_eq!(performed.output, ErasedRecords { votes: 2, feature_requests: 1, comments: 0, notes: 0 });
+            assert!(performed.events.is_empty());
         }
     }
 

@@ -12,11 +12,12 @@ use uuid::Uuid;
 
 use crate::error::{ErrorChain, RoadmapError, StoreError, Validated};
 use crate::model::audit::{Actor, ActorKind, Audit, AuditDraft, AuditEntry, Origin, OwnRecord};
-use crate::model::id::{AuditEntryId, WorkspaceId};
+use crate::model::id::{AuditEntryId, WebhookEventId, WorkspaceId};
 use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
-use crate::policy::{idempotency, storage};
+use crate::model::webhook_event::{EventDraft, NewWebhookEvent};
+use crate::policy::{announcements, idempotency, storage};
 use crate::ports::{
     BeginOutcome, Clock, ConfigurationObserver, EndOutcome, IdGenerator, IndexingObserver, OperationLockGuard,
     OperationLocks, RetryPause, Store, UnitOfWork,
@@ -91,6 +92,9 @@ pub struct Performed<T> {
     pub configuration_changed: bool,
     /// Whether search documents are left for the background, so that its observer is notified.
     pub documents_outdated: bool,
+    /// What has happened, for webhooks. It is part of the unit of work. Which command announces what is a table:
+    /// [`crate::policy::announcements`].
+    pub events: Vec<EventDraft>,
 }
 
 impl<T> Performed<T> {
@@ -103,7 +107,15 @@ impl<T> Performed<T> {
             recorded_bytes: 0,
             configuration_changed: false,
             documents_outdated: false,
+            events: Vec::new(),
         }
+    }
+
+    /// Adds events.
+    #[must_use]
+    pub fn announcing(mut self, events: impl IntoIterator<Item = EventDraft>) -> Self {
+        self.events.extend(events);
+        self
     }
 
     /// Adds record bytes that must fit into the storage budget.
@@ -146,20 +158,29 @@ impl<T> Performed<T> {
 
     /// Replaces the output.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Performed<U> {
-        let Self { output, audit, stored_bytes, recorded_bytes, configuration_changed, documents_outdated } = self;
+        let Self { output, audit, stored_bytes, recorded_bytes, configuration_changed, documents_outdated, events } =
+            self;
         let output = change(output);
-        Performed { output, audit, stored_bytes, recorded_bytes, configuration_changed, documents_outdated }
+        Performed { output, audit, stored_bytes, recorded_bytes, configuration_changed, documents_outdated, events }
     }
 
     /// Adds what another command has done in the same unit of work. Returns the other's output.
     pub fn join<U>(&mut self, other: Performed<U>) -> U {
-        let Performed { output, audit, stored_bytes, recorded_bytes, configuration_changed, documents_outdated } =
-            other;
+        let Performed {
+            output,
+            audit,
+            stored_bytes,
+            recorded_bytes,
+            configuration_changed,
+            documents_outdated,
+            events,
+        } = other;
         self.audit.join(audit);
         self.stored_bytes = self.stored_bytes.saturating_add(stored_bytes);
         self.recorded_bytes = self.recorded_bytes.saturating_add(recorded_bytes);
         self.configuration_changed |= configuration_changed;
         self.documents_outdated |= documents_outdated;
+        self.events.extend(events);
         output
     }
 
@@ -489,7 +510,7 @@ impl Executor {
         }
     }
 
-    /// Performs the operation, reserves storage for what it stored, and adds its entries to the audit log.
+    /// Performs the operation, reserves storage for what it stored, adds its entries to the audit log, and records its events.
     ///
     /// Entries of customers do not count towards the storage budget: it belongs to the team.
     async fn perform_and_record<O: Operation>(
@@ -499,6 +520,12 @@ impl Executor {
         work: &mut dyn UnitOfWork,
     ) -> Result<(Performed<O::Output>, Option<Reservation>), RoadmapError> {
         let mut performed = operation.perform(context, work).await?;
+        debug_assert!(
+            announcements::are_complete(&performed.audit, &performed.events),
+            "{} does not announce what {:?} says",
+            std::any::type_name::<O>(),
+            performed.audit
+        );
         // In memory: a unit of work is open.
         let added = Usage::from_records(performed.stored_bytes);
         let reserve = |budgets: &Arc<StorageBudgets>| budgets.reserve(context.workspace, added);
@@ -516,6 +543,16 @@ impl Executor {
             if self.origin.actor.kind != ActorKind::Customer {
                 performed.recorded_bytes += storage::AUDIT_ENTRY_BYTES;
             }
+        }
+        if !performed.events.is_empty() {
+            let event = |draft| NewWebhookEvent {
+                id: context.new_id(WebhookEventId::new),
+                draft,
+                actor: self.origin.actor.clone(),
+                at: context.now,
+            };
+            let events: Vec<_> = std::mem::take(&mut performed.events).into_iter().map(event).collect();
+            work.record_events(&events).await?;
         }
         Ok((performed, reservation))
     }
@@ -553,6 +590,7 @@ mod tests {
     use crate::model::text::Name;
     use crate::model::track::{Lane, LaneKind};
     use crate::model::usage::StoredUsage;
+    use crate::model::webhook_event::{EventKind, EventRecords};
     use crate::policy::storage::StorageLimits;
     use crate::ports::mocks::{
         MockConfigurationObserver, MockIndexingObserver, MockOperationLocks, MockRetryPause, MockStore, MockUnit,
@@ -1133,7 +1171,7 @@ mod tests {
             .withf(|entry| {
                 let subject = Subject { kind: "lane".to_owned(), id: Some(Uuid::from_u128(9)) };
                 (&entry.origin, entry.at, entry.action.as_str(), &entry.subject)
-                    == (&operator(), now(), "lane.edit", &subject)
+                    == (&operator(), now(), "lane.update", &subject)
                     && entry.changes == [Change::new("name", "Old", "New")]
             })
             .times(1)
@@ -1151,7 +1189,7 @@ mod tests {
         let budgets = nearly_used_up(usage);
         block_on(budgets.load(workspace())).unwrap();
         let executor = executor(store, unused_locks()).with_budgets(budgets.clone()).acting_as(operator());
-        let operation = Audited(Audit::with_changes("lane.edit", "lane", Some(Uuid::from_u128(9)), changes));
+        let operation = Audited(Audit::with_changes("lane.update", "lane", Some(Uuid::from_u128(9)), changes));
         block_on(executor.run_without_key(workspace(), &operation)).unwrap();
         block_on(budgets.flush()).unwrap();
     }
@@ -1189,7 +1227,7 @@ mod tests {
             channel: Channel::Page,
             request_id: None,
         };
-        let entry = || Audit::entry("vote.withdraw", "feature_request", None);
+        let entry = || Audit::entry("subscription.delete", "feature_request", None);
         for (audit, origin, used) in [
             (Audit::Unchanged, operator(), 0),
             (Audit::OwnRecord(OwnRecord::Vote), operator(), 500),
@@ -1262,7 +1300,9 @@ mod tests {
         let entry = |action| Audit::entry(action, "lane", None);
         let mut both = Performed::new("first", entry("one")).storing(1).recording(10);
         let second = Performed::new("second", entry("two")).storing(2).recording(20).changing_configuration();
-        let second = second.leaving_outdated_documents();
+        let event = |kind| EventDraft::new(kind, EventRecords::default());
+        let second = second.leaving_outdated_documents().announcing([event(EventKind::VoteRemoved)]);
+        both = both.announcing([event(EventKind::VoteCreated)]);
         assert_eq!(both.join(second), "second");
         let entries = Audit::Entries([entry("one"), entry("two")].into_iter().flat_map(Audit::into_entries).collect());
         let expected = Performed {
@@ -1272,6 +1312,7 @@ mod tests {
             recorded_bytes: 30,
             configuration_changed: true,
             documents_outdated: true,
+            events: vec![event(EventKind::VoteCreated), event(EventKind::VoteRemoved)],
         };
         assert_eq!(both, expected);
         assert_eq!(both.clone().map(drop), Performed { output: (), ..expected.clone().map(drop) });

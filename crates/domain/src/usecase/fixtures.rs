@@ -15,7 +15,7 @@ use crate::model::changelog::{Changelog, EditableChangelog};
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Title};
 use crate::model::html::CleanHtml;
 use crate::model::id::{
-    ApiKeyId, AttachmentId, ChangelogId, FeatureRequestId, LinkId, LinkSourceId, TrackId, WorkspaceId,
+    ApiKeyId, AttachmentId, ChangelogId, FeatureRequestId, LinkId, LinkSourceId, TrackId, WebhookId, WorkspaceId,
 };
 use crate::model::link::{Link, LinkDraft, Tracker};
 use crate::model::link_source::LinkSource;
@@ -26,7 +26,9 @@ use crate::model::setting::Setting;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Placement, Track};
+use crate::model::webhook::{Inclusion, Webhook, WebhookFormat};
 use crate::model::workspace::Subdomain;
+use crate::policy::announcements;
 use crate::policy::links::Links;
 use crate::policy::signed_reference::{ReferenceSigner, Secret};
 use crate::ports::mocks::{MockOperationLocks, MockRetryPause, MockStore, MockUnit};
@@ -120,6 +122,27 @@ pub(crate) fn link_source() -> LinkSource {
     }
 }
 
+/// An enabled webhook that gets all public events.
+pub(crate) fn webhook(format: WebhookFormat) -> Webhook {
+    Webhook {
+        id: WebhookId::new(Uuid::from_u128(0x3eb)),
+        sealed_url: String::new(),
+        secrets: Vec::new(),
+        description: String::new(),
+        format,
+        events: None,
+        includes: Inclusion::default(),
+        enabled: true,
+        disabled_because: None,
+        enabled_at: now(),
+        disabled_at: None,
+        failing_since: None,
+        failed_tries: 0,
+        created_at: now(),
+        updated_at: now(),
+    }
+}
+
 /// A track without a lane.
 pub(crate) fn track() -> Track {
     Track { id: TrackId::new(Uuid::from_u128(0x7ac)), name: name("Shipped"), lane: None }
@@ -150,7 +173,11 @@ pub(crate) fn context(ids: &NumberedIds) -> OperationContext<'_> {
 
 /// Performs an operation in the context of the other fixtures.
 pub(crate) fn perform<O: Operation>(operation: &O, unit: &mut MockUnit) -> Result<Performed<O::Output>, RoadmapError> {
-    block_on(operation.perform(&context(&NumberedIds::default()), unit))
+    let performed = block_on(operation.perform(&context(&NumberedIds::default()), unit));
+    if let Ok(Performed { audit, events, .. }) = &performed {
+        assert!(announcements::are_complete(audit, events), "{audit:?} announces {events:?}");
+    }
+    performed
 }
 
 /// An executor of one operation, whose unit of work commits. Without a unit, it runs none.

@@ -10,6 +10,7 @@ use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::html::CleanHtml;
 use crate::model::id::{CommentId, CustomerId, FeatureRequestId};
 use crate::model::picture;
+use crate::model::webhook_event::{EventDraft, EventKind};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::add_picture::keep_pictures;
@@ -77,7 +78,9 @@ impl Operation for ApproveComment {
         notify_people(work, self.comment, false, &content, context.now).await?;
         let request = work.find_feature_request(&FeatureRequestRef::Id(request)).await?;
         let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
-        Ok(Performed::new(request, Audit::entry("comment.approve", "comment", Some(self.comment.uuid()))))
+        let announced = EventDraft::of_comment(EventKind::CommentCreated, request.id, self.comment);
+        let audit = Audit::entry("comment.approve", "comment", Some(self.comment.uuid()));
+        Ok(Performed::new(request, audit).announcing([announced]))
     }
 }
 
@@ -115,7 +118,7 @@ mod tests {
                 .returning(move |_| Ok(waits.then_some(request)));
             match perform(&discard, &mut unit) {
                 Ok(discarded) => {
-                    assert!(waits && discarded.output == request);
+                    assert!(waits && discarded.output == request && discarded.events.is_empty());
                     assert!(matches!(discarded.audit, Audit::Entry(entry) if entry.action == "comment.delete"));
                 }
                 Err(error) => assert_eq!((waits, error.to_string().as_str()), (false, "Comment does not exist.")),
@@ -150,6 +153,7 @@ mod tests {
             .return_once(move |_| Ok(Some(request)));
         let approved = perform(&approve, &mut unit).unwrap();
         assert_eq!(approved.output, of_comment);
+        assert_eq!(approved.events, [EventDraft::of_comment(EventKind::CommentCreated, id, approve.comment)]);
         assert_eq!(approved.audit, Audit::entry("comment.approve", "comment", Some(approve.comment.uuid())));
     }
 }

@@ -6,14 +6,16 @@ use crate::error::{Conflict, Resource, RoadmapError};
 use crate::model::audit::{Audit, Change};
 use crate::model::event::EventContent;
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, RequestLink};
+use crate::model::id::FeatureRequestId;
 use crate::model::mail::Topic;
+use crate::model::webhook_event::{EventDetails, EventDraft, EventKind, LinkDetails};
 use crate::policy::merging::{MergeDecision, decide};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
 use crate::usecase::notify::notify_subscribers;
-use crate::usecase::records::{load_detail, record_event};
+use crate::usecase::records::{is_hidden, load_detail, record_event};
 use serde_json::Value;
 
 /// Merges a feature request into another one.
@@ -56,6 +58,12 @@ fn missing() -> RoadmapError {
     RoadmapError::NotFound(Resource::FeatureRequest)
 }
 
+/// The event of a feature request and of the other side of its merge.
+fn announcement(kind: EventKind, request: FeatureRequestId, other: &RequestLink, private: bool) -> EventDraft {
+    let source = Some(LinkDetails::new(other, private));
+    EventDraft::of_request(kind, request).with(EventDetails { source, ..EventDetails::default() })
+}
+
 #[async_trait]
 impl Operation for MergeFeatureRequests {
     type Output = Merged;
@@ -93,7 +101,8 @@ impl Operation for MergeFeatureRequests {
         }
         let changes = vec![Change::new("merged_into", Value::Null, into.to_string())];
         let audit = Audit::with_changes("feature_request.merge", "feature_request", Some(source_id.uuid()), changes);
-        Ok(Performed::new(merged, audit).recording(2 * storage::EVENT_BYTES))
+        let announced = announcement(EventKind::FeatureRequestMerged, into, &merged.source, source.private);
+        Ok(Performed::new(merged, audit).recording(2 * storage::EVENT_BYTES).announcing([announced]))
     }
 }
 
@@ -112,6 +121,7 @@ impl Operation for UnmergeFeatureRequest {
         };
         let (source_id, root) = (source.request.id, source.root());
         let target = work.find_merge_node(&FeatureRequestRef::Id(parent)).await?.ok_or_else(missing)?;
+        let is_private = is_hidden(work, &target).await?;
         work.unlink_feature_request(source_id, context.now).await?;
         index(work, source_id).await?;
         index(work, root).await?;
@@ -121,7 +131,8 @@ impl Operation for UnmergeFeatureRequest {
         let audit = Audit::with_changes("feature_request.unmerge", "feature_request", Some(source_id.uuid()), changes);
         let source = load_detail(work, source_id).await?;
         let unmerged = Unmerged { source, target: RequestLink::from(&target.request) };
-        Ok(Performed::new(unmerged, audit).recording(2 * storage::EVENT_BYTES))
+        let announced = announcement(EventKind::FeatureRequestUnmerged, source_id, &unmerged.target, is_private);
+        Ok(Performed::new(unmerged, audit).recording(2 * storage::EVENT_BYTES).announcing([announced]))
     }
 }
 
@@ -130,7 +141,6 @@ mod tests {
     use super::*;
 
     use crate::model::feature_request::FeatureRequestSummary;
-    use crate::model::id::FeatureRequestId;
     use crate::policy::merging::MergeNode;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{self, now, perform, summary};
@@ -141,15 +151,20 @@ mod tests {
         FeatureRequestId::new(Uuid::from_u128(u128::from(number.unsigned_abs())))
     }
 
-    /// A unit with these nodes: number and ancestors.
+    /// A unit with these nodes: number and ancestors. They are public.
     fn unit(nodes: &'static [(i64, &[i64])]) -> MockUnit {
+        unit_with_private(nodes, &[])
+    }
+
+    /// A unit with these nodes, some of which are private.
+    fn unit_with_private(nodes: &'static [(i64, &[i64])], private: &[i64]) -> MockUnit {
         let nodes: BTreeMap<i64, MergeNode> = nodes
             .iter()
             .map(|(number, ancestors)| {
                 let request =
                     FeatureRequestSummary { id: id(*number), tag_number: *number, ..summary("Inbox", None, 0) };
                 let ancestors = ancestors.iter().copied().map(id).collect();
-                (*number, MergeNode { request, private: false, ancestors, descendants: 0 })
+                (*number, MergeNode { request, private: private.contains(number), ancestors, descendants: 0 })
             })
             .collect();
         let mut unit = MockUnit::new();
@@ -173,9 +188,9 @@ mod tests {
         perform(&MergeFeatureRequests { source, target, tells_voters: false }, unit).map_err(|error| error.to_string())
     }
 
-    fn unmerge(unit: &mut MockUnit, source: i64) -> Result<Unmerged, String> {
+    fn unmerge(unit: &mut MockUnit, source: i64) -> Result<Performed<Unmerged>, String> {
         let operation = UnmergeFeatureRequest { source: FeatureRequestRef::Number(source) };
-        perform(&operation, unit).map(|performed| performed.output).map_err(|error| error.to_string())
+        perform(&operation, unit).map_err(|error| error.to_string())
     }
 
     /// Addition 3.
@@ -195,8 +210,39 @@ mod tests {
             })
             .times(2)
             .returning(|_| Ok(()));
-        let merged = merge(&mut unit, 1, 2).unwrap().output;
+        let merged = merge(&mut unit, 1, 2).unwrap();
+        let announced = announcement(EventKind::FeatureRequestMerged, id(3), &merged.output.source, false);
+        assert_eq!(merged.events, [announced]);
+        let merged = merged.output;
         assert_eq!((merged.target.summary.id, merged.source.id, merged.was_there), (id(3), id(1), false));
+    }
+
+    #[test]
+    fn an_event_says_whether_the_other_side_is_private() {
+        let writes = |unit: &mut MockUnit| {
+            unit.expect_link_feature_request().returning(|_, _, _| Ok(()));
+            unit.expect_unlink_feature_request().returning(|_, _| Ok(()));
+            unit.expect_searchable_text().returning(|_, _| Ok(None));
+            unit.expect_delete_search_document().returning(|_| Ok(()));
+            unit.expect_insert_event().returning(|_| Ok(()));
+        };
+        let is_private = |events: &[EventDraft]| {
+            let [EventDraft { details: EventDetails { source: Some(source), .. }, .. }] = events else {
+                panic!("one event")
+            };
+            source.private
+        };
+        for (private, expected) in [(vec![], false), (vec![1], true)] {
+            let mut unit = unit_with_private(&[(1, &[]), (2, &[])], &private);
+            writes(&mut unit);
+            assert_eq!(is_private(&merge(&mut unit, 1, 2).unwrap().events), expected);
+        }
+        // What the former target is merged into hides it, too.
+        for (private, expected) in [(vec![], false), (vec![1], false), (vec![2], true), (vec![3], true)] {
+            let mut unit = unit_with_private(&[(1, &[2, 3]), (2, &[3]), (3, &[])], &private);
+            writes(&mut unit);
+            assert_eq!(is_private(&unmerge(&mut unit, 1).unwrap().events), expected, "{private:?}");
+        }
     }
 
     #[test]
@@ -252,6 +298,8 @@ mod tests {
             .returning(|_| Ok(()));
         unit.expect_insert_event().times(2).returning(|_| Ok(()));
         let unmerged = unmerge(&mut unit, 1).unwrap();
-        assert_eq!((unmerged.source.summary.id, unmerged.target.id), (id(1), id(2)));
+        let announced = announcement(EventKind::FeatureRequestUnmerged, id(1), &unmerged.output.target, false);
+        assert_eq!(unmerged.events, [announced]);
+        assert_eq!((unmerged.output.source.summary.id, unmerged.output.target.id), (id(1), id(2)));
     }
 }

@@ -9,11 +9,12 @@ use crate::model::comment::{Comment, CommentAuthor, parse_content};
 use crate::model::event::{EventContent, Move};
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::html::CleanHtml;
-use crate::model::id::{FeatureRequestId, TrackId};
+use crate::model::id::{EventId, FeatureRequestId, TrackId};
 use crate::model::mail::Topic;
 use crate::model::member::Author;
 use crate::model::text::Name;
 use crate::model::track::{Placement, Track};
+use crate::model::webhook_event::{EventDetails, EventDraft, EventKind, EventRecords, MoveDetails};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
@@ -114,21 +115,37 @@ pub(crate) async fn move_to(
     // Names of tracks are unique.
     if request.placement.track == track.name {
         let audit = if comment.is_some() { Audit::OwnRecord(OwnRecord::Comment) } else { Audit::Unchanged };
-        return Ok(Performed::new(Moved { request, moved: None, comment }, audit).storing(bytes));
+        let commented =
+            comment.as_ref().map(|comment| EventDraft::of_comment(EventKind::CommentCreated, request.id, comment.id));
+        let output = Moved { request, moved: None, comment };
+        return Ok(Performed::new(output, audit).storing(bytes).announcing(commented));
     }
     let placement = Placement { status: track.status().cloned(), track: track.name.clone() };
     let comment_id = comment.as_ref().map(|comment| comment.id);
     let moved = Move { from: request.placement, to: placement.clone(), comment: comment_id };
     work.set_feature_request_track(request.id, track.id, changes_status, context.now).await?;
     let actor = find_author(work, author).await?.unwrap_or_else(|| context.actor.clone());
-    let id = record_event(context, work, request.id, actor, EventContent::Moved(moved.clone())).await?;
+    let id = record_event(context, work, request.id, actor.clone(), EventContent::Moved(moved.clone())).await?;
+    let announced = announcement(request.id, (id, &moved), &actor, context);
     if *notify_all_voters && changes_status {
         notify_subscribers(context, work, Topic::StatusChange(id)).await?;
     }
     let audit = entry(request.id, &moved);
     let request = FeatureRequestSummary { placement, ..request };
     let output = Moved { request, moved: Some(moved), comment };
-    Ok(Performed::new(output, audit).recording(storage::EVENT_BYTES).storing(bytes))
+    Ok(Performed::new(output, audit).recording(storage::EVENT_BYTES).storing(bytes).announcing([announced]))
+}
+
+/// The event of a move, which has the comment, too.
+fn announcement(
+    request: FeatureRequestId,
+    (id, moved): (EventId, &Move),
+    actor: &Actor,
+    context: &OperationContext<'_>,
+) -> EventDraft {
+    let records = EventRecords { request: Some(request), comment: moved.comment, ..EventRecords::default() };
+    let moved = Some(MoveDetails::new(id, moved, actor, context.now));
+    EventDraft::new(EventKind::FeatureRequestMoved, records).with(EventDetails { moved, ..EventDetails::default() })
 }
 
 fn entry(request: FeatureRequestId, Move { from, to, .. }: &Move) -> Audit {
@@ -153,7 +170,7 @@ mod tests {
     use super::*;
 
     use crate::model::email_address::EmailAddress;
-    use crate::model::id::{CommentId, EventId, LaneId, MemberId, parse_uuid};
+    use crate::model::id::{CommentId, LaneId, MemberId, parse_uuid};
     use crate::model::localized::Localized;
     use crate::model::member::{Member, Role};
     use crate::model::track::{Lane, LaneKind, Track};
@@ -214,6 +231,11 @@ mod tests {
                 .returning(|_| Ok(()));
             let outcome = moved(&mut unit, draft(false)).unwrap();
             assert_eq!(outcome.output.request, summary("Next quarter", lane, 4));
+            let moved = outcome.output.moved.unwrap();
+            let details = MoveDetails::new(EventId::new(Uuid::from_u128(1)), &moved, &actor(), now());
+            let details = EventDetails { moved: Some(details), ..EventDetails::default() };
+            let announced = EventDraft::of_request(EventKind::FeatureRequestMoved, summary("", None, 0).id);
+            assert_eq!(outcome.events, [announced.with(details)]);
             let Audit::Entry(entry) = outcome.audit else { panic!("an entry") };
             assert_eq!(
                 entry.changes,
@@ -297,6 +319,10 @@ mod tests {
             unit.expect_notify_people().times(usize::from(topic.is_none())).returning(|_, _, _, _| Ok(()));
             let moved = moved(&mut unit, MoveDraft { comment: Some(why()), ..draft(notify_all_voters) }).unwrap();
             assert_eq!(moved.output.comment.map(|comment| comment.id), Some(comment));
+            // Without an event of its own.
+            let [announced] = moved.events.as_slice() else { panic!("one event") };
+            assert_eq!((announced.kind, announced.records.comment), (EventKind::FeatureRequestMoved, Some(comment)));
+            assert_eq!(announced.details.moved.as_ref().and_then(|moved| moved.comment), Some(comment));
         }
     }
 
@@ -310,6 +336,9 @@ mod tests {
         let comment = Some(MoveComment::parse(Some("Still here"), None).unwrap());
         let outcome = moved(&mut unit, MoveDraft { comment, ..draft(false) }).unwrap();
         assert!(outcome.has_changed() && outcome.output.moved.is_none() && outcome.output.comment.is_some());
+        let comment = CommentId::new(Uuid::from_u128(1));
+        let commented = EventDraft::of_comment(EventKind::CommentCreated, summary("", None, 0).id, comment);
+        assert_eq!(outcome.events, [commented]);
     }
 
     /// Addition 2.
@@ -330,7 +359,10 @@ mod tests {
                 .times(1)
                 .returning(|_| Ok(()));
             let author = Author::parse("author_email", Some("Olga@acme.example")).unwrap();
-            moved(&mut unit, MoveDraft { track: id(), author, notify_all_voters: false, comment: None }).unwrap();
+            let draft = MoveDraft { track: id(), author, notify_all_voters: false, comment: None };
+            let outcome = moved(&mut unit, draft).unwrap();
+            let names = outcome.events.iter().filter_map(|event| event.details.moved.as_ref());
+            assert_eq!(names.map(|moved| moved.actor_name.as_str()).collect::<Vec<_>>(), [expected]);
         }
     }
 

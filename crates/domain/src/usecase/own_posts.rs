@@ -13,13 +13,14 @@ use crate::model::html::CleanHtml;
 use crate::model::id::{CommentId, CustomerId};
 use crate::model::own_post::{OwnComment, OwnRequest};
 use crate::model::picture::MAX_IN_POST;
+use crate::model::webhook_event::{EventDraft, EventKind};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::add_picture::replace_pictures;
 use crate::usecase::edit_feature_request::{EditFeatureRequest, EditUnchangedRequest};
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 use crate::usecase::indexing::index;
-use crate::usecase::records::record_event;
+use crate::usecase::records::{deleted_request, load_detail, record_event};
 
 /// Finds a comment for the customer who has written it. It changes nothing.
 #[derive(Debug, Clone, Copy)]
@@ -145,7 +146,10 @@ impl Operation for EditOwnComment {
             return Err(RoadmapError::Conflict(Conflict::NotEditable));
         }
         let bytes = storage::row_bytes(&[content.as_str()]);
-        Ok(Performed::new(own.request, Audit::OwnRecord(OwnRecord::Comment)).storing(bytes))
+        let announced =
+            (!own.written.is_held).then(|| EventDraft::of_comment(EventKind::CommentUpdated, own.request.id, comment));
+        let edited = Performed::new(own.request, Audit::OwnRecord(OwnRecord::Comment));
+        Ok(edited.storing(bytes).announcing(announced))
     }
 }
 
@@ -160,12 +164,13 @@ impl Operation for DeleteOwnComment {
     ) -> Result<Performed<RequestLink>, RoadmapError> {
         let own = find_comment(self.own, work).await?;
         // In this order: a comment that waits is perhaps being approved, and is public after that.
-        let is_deleted = work.discard_comment(self.own.comment).await?.is_some()
-            || work.delete_comment(self.own.comment).await?.is_some();
-        if !is_deleted {
+        let comment = self.own.comment;
+        let was_held = work.discard_comment(comment).await?.is_some();
+        if !was_held && work.delete_comment(comment).await?.is_none() {
             return Err(RoadmapError::NotFound(Resource::Comment));
         }
-        Ok(Performed::new(own.request, Audit::OwnRecord(OwnRecord::Comment)))
+        let announced = (!was_held).then(|| EventDraft::of_deleted_comment(own.request.id, comment));
+        Ok(Performed::new(own.request, Audit::OwnRecord(OwnRecord::Comment)).announcing(announced))
     }
 }
 
@@ -202,9 +207,10 @@ impl Operation for DeleteOwnRequest {
         let own = find_request(self.own, work).await?;
         let id = own.request.id;
         if !own.is_shared {
+            let private = load_detail(work, id).await?.private;
             work.delete_feature_request(id).await?;
             let done = Performed::new(OwnRequestDeleted::Deleted, Audit::OwnRecord(OwnRecord::FeatureRequest));
-            return Ok(done);
+            return Ok(done.announcing([deleted_request(&own.request, private)]));
         }
         if !self.keeps_shared {
             // Somebody has taken part since the author was asked whether all of it is to be deleted.
@@ -215,9 +221,11 @@ impl Operation for DeleteOwnRequest {
         let fields = ["author", "description"].map(ToOwned::to_owned).to_vec();
         record_event(context, work, id, context.actor.clone(), EventContent::Edited(fields)).await?;
         index(work, own.root.unwrap_or(id)).await?;
+        // What a merged one leads to has not changed.
+        let announced = own.root.is_none().then(|| EventDraft::of_edit(id, ["description"]));
         let output = OwnRequestDeleted::Anonymous(own.request);
         let done = Performed::new(output, Audit::OwnRecord(OwnRecord::FeatureRequest));
-        Ok(done.recording(storage::EVENT_BYTES))
+        Ok(done.recording(storage::EVENT_BYTES).announcing(announced))
     }
 }
 
@@ -227,7 +235,7 @@ mod tests {
     use crate::model::admin::Fingerprint;
     use crate::model::comment::parse_content;
     use crate::model::comment::{Comment, ListedComment, PublicAuthor};
-    use crate::model::feature_request::{Description, EditableFields, SearchableText, Title};
+    use crate::model::feature_request::{Description, EditableFields, FeatureRequestDetail, SearchableText, Title};
     use crate::model::id::FeatureRequestId;
     use crate::model::own_post::Written;
     use crate::model::timestamp::Timestamp;
@@ -301,6 +309,9 @@ mod tests {
             let edited = edit(&mut unit, "<p>Later</p>", is_held).unwrap();
             assert_eq!(edited.audit, Audit::OwnRecord(OwnRecord::Comment));
             assert!(edited.stored_bytes > 0);
+            let announced =
+                EventDraft::of_comment(EventKind::CommentUpdated, summary("", None, 0).id, comment().comment);
+            assert_eq!(edited.events, if is_held { Vec::new() } else { vec![announced] });
         }
     }
 
@@ -339,6 +350,8 @@ mod tests {
                 Ok(deleted) => {
                     assert!(waits || is_public);
                     assert_eq!(deleted.audit, Audit::OwnRecord(OwnRecord::Comment));
+                    let announced = EventDraft::of_deleted_comment(summary("", None, 0).id, comment().comment);
+                    assert_eq!(deleted.events, if waits { Vec::new() } else { vec![announced] });
                 }
                 Err(error) => {
                     assert_eq!((waits || is_public, error.to_string().as_str()), (false, "Comment does not exist."));
@@ -395,13 +408,17 @@ mod tests {
         let change = FeatureRequestChange { title, ..FeatureRequestChange::default() };
         let edit = EditUnchangedRequest { edit: EditFeatureRequest { request: request(), change }, read };
         let edit = EditOwnRequest { edit, customer: customer(), holds_posts: false };
-        assert_eq!(perform(&edit, &mut unit).unwrap().audit, Audit::OwnRecord(OwnRecord::FeatureRequest));
+        let edited = perform(&edit, &mut unit).unwrap();
+        assert_eq!(edited.audit, Audit::OwnRecord(OwnRecord::FeatureRequest));
+        assert_eq!(edited.events, [EventDraft::of_edit(summary("", None, 0).id, ["title"])]);
     }
 
     #[test]
     fn an_idea_of_nobody_else_is_deleted() {
-        for keeps_shared in [false, true] {
+        for (keeps_shared, private) in [(false, false), (true, true)] {
             let mut unit = unit_of_request(written(60, false), None, false);
+            unit.expect_feature_request_detail()
+                .returning(move |_| Ok(Some(FeatureRequestDetail { private, ..detail() })));
             unit.expect_delete_feature_request()
                 .withf(|id| *id == summary("", None, 0).id)
                 .times(1)
@@ -409,6 +426,8 @@ mod tests {
             let own = FindOwnRequest { request: request(), customer: customer() };
             let deleted = perform(&DeleteOwnRequest { own, keeps_shared }, &mut unit).unwrap();
             assert_eq!(deleted.output, OwnRequestDeleted::Deleted);
+            let request = RequestLink::from(&summary("Inbox", None, 1));
+            assert_eq!(deleted.events, [deleted_request(&request, private)]);
         }
     }
 
@@ -438,6 +457,8 @@ mod tests {
             let own = FindOwnRequest { request: request(), customer: customer() };
             let done = perform(&DeleteOwnRequest { own, keeps_shared: true }, &mut unit).unwrap();
             assert!(matches!(done.output, OwnRequestDeleted::Anonymous(request) if request.id == id));
+            let announced = EventDraft::of_edit(id, ["description"]);
+            assert_eq!(done.events, if root.is_none() { vec![announced] } else { Vec::new() });
         }
     }
 

@@ -12,6 +12,7 @@ use crate::model::id::{CommentId, CustomerId};
 use crate::model::mail::Topic;
 use crate::model::picture;
 use crate::model::timestamp::Timestamp;
+use crate::model::webhook_event::{EventDraft, EventKind};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::add_picture::keep_pictures;
@@ -44,7 +45,8 @@ impl Operation for PostComment {
         let CommentDraft { content, author, notify_all_voters } = &self.draft;
         let notify = if *notify_all_voters { Notify::Subscribers } else { Notify::People };
         let (posted, bytes) = insert_comment(context, work, (self.request, content, author.clone()), notify).await?;
-        Ok(Performed::new(posted, Audit::OwnRecord(OwnRecord::Comment)).storing(bytes))
+        let announced = EventDraft::of_comment(EventKind::CommentCreated, posted.request.id, posted.comment.id);
+        Ok(Performed::new(posted, Audit::OwnRecord(OwnRecord::Comment)).storing(bytes).announcing([announced]))
     }
 }
 

@@ -20,6 +20,7 @@ pub mod subscriptions;
 pub mod tags;
 pub mod tracks;
 pub mod votes;
+pub mod webhooks;
 
 use std::sync::Arc;
 

@@ -378,6 +378,10 @@ mod tests {
             let all =
                 (1..=links).map(|number| (request_id(number), issue_link(number, Some(LinkState::Open)))).collect();
             let (mut unit, _) = unit(all, Vec::new());
+            unit.expect_record_events().returning(|events| {
+                assert!(events.iter().all(|event| event.actor.name == "GitHub"));
+                Ok(())
+            });
             unit.expect_insert_audit_entry().returning(|entry| {
                 assert_eq!((entry.origin.actor.kind, entry.origin.actor.name.as_str()), (ActorKind::Service, "GitHub"));
                 assert_eq!((entry.origin.channel, entry.origin.request_id.as_deref()), (Channel::Api, Some("r-1")));

@@ -7,6 +7,7 @@ use crate::model::audit::{Audit, Change};
 use crate::model::event::EventContent;
 use crate::model::id::CustomerId;
 use crate::model::removal::{MAX_AT_ONCE, MovedTexts};
+use crate::model::webhook_event::EventDraft;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
@@ -22,6 +23,9 @@ pub struct MoveTexts {
     pub removes: bool,
 }
 
+/// The fields of a feature request that change.
+const FIELDS: [&str; 4] = ["title", "description", "tags", "private"];
+
 /// Indexes the feature requests whose texts have changed, and what they are merged into, and records the edits.
 async fn record_edits(
     moved: &MovedTexts,
@@ -30,7 +34,7 @@ async fn record_edits(
 ) -> Result<(), RoadmapError> {
     let mut roots = Vec::new();
     for (request, root) in &moved.requests {
-        let fields = ["title", "description", "tags", "private"].map(ToOwned::to_owned).to_vec();
+        let fields = FIELDS.map(ToOwned::to_owned).to_vec();
         record_event(context, work, *request, context.actor.clone(), EventContent::Edited(fields)).await?;
         index(work, *request).await?;
         if let Some(root) = root
@@ -73,7 +77,14 @@ impl Operation for MoveTexts {
             let changes = vec![count("feature_requests", requests), count("comments", moved.comments)];
             Audit::with_changes(action, "customer", Some(self.customer.uuid()), changes)
         };
-        Ok(Performed::new(moved, audit).recording(requests * storage::EVENT_BYTES))
+        // What a merged one leads to has not changed.
+        let announced: Vec<EventDraft> = moved
+            .requests
+            .iter()
+            .filter(|(_, root)| root.is_none())
+            .map(|(request, _)| EventDraft::of_edit(*request, FIELDS))
+            .collect();
+        Ok(Performed::new(moved, audit).recording(requests * storage::EVENT_BYTES).announcing(announced))
     }
 }
 
@@ -117,6 +128,7 @@ mod tests {
         let operation = MoveTexts { customer: customer(), removes: true };
         let removed = perform(&operation, &mut unit).unwrap();
         assert_eq!((removed.output.count(), removed.recorded_bytes), (5, 3 * storage::EVENT_BYTES));
+        assert_eq!(removed.events, [EventDraft::of_edit(id(1), FIELDS)]);
         let Audit::Entry(entry) = removed.audit else { panic!("no entry") };
         assert_eq!(entry.action, "customer.remove_texts");
     }

@@ -471,7 +471,7 @@ mod tests {
         unit.expect_insert_message().returning(move |message| {
             let id = SignInId::new(Uuid::from_u128(1));
             let expected = (MessageId::sign_in(id), MessageContent::SignIn(id), Recipient::Address(email()));
-            assert_eq!((message.id.clone(), message.content, message.recipient.clone()), expected);
+            assert_eq!((message.id.clone(), message.content.clone(), message.recipient.clone()), expected);
             queued.store(true, Ordering::SeqCst);
             Ok(true)
         });

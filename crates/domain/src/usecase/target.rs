@@ -2,7 +2,9 @@
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::feature_request::{FeatureRequestRef, Tag};
-use crate::model::id::{ChangelogId, CommentId, CustomerId, ImportId, LaneId, LinkId, LinkSourceId, TrackId};
+use crate::model::id::{
+    ChangelogId, CommentId, CustomerId, ImportId, LaneId, LinkId, LinkSourceId, TrackId, WebhookEventId, WebhookId,
+};
 use crate::ports::UnitOfWork;
 
 /// The record that a command is about.
@@ -17,6 +19,9 @@ pub enum Target {
     HeldComment(CommentId),
     Link(LinkId),
     LinkSource(LinkSourceId),
+    Webhook(WebhookId),
+    /// An event that was, or is to be, delivered to a webhook.
+    Delivery(WebhookId, WebhookEventId),
     Customer(CustomerId),
     Changelog(ChangelogId),
     Lane(LaneId),
@@ -45,6 +50,15 @@ impl Target {
             Self::LinkSource(source) => {
                 let mut sources = work.load_link_sources().await?.into_iter();
                 (sources.any(|(known, _)| known.id == *source), Resource::LinkSource)
+            }
+            Self::Webhook(webhook) => {
+                (work.load_webhooks().await?.iter().any(|known| known.id == *webhook), Resource::Webhook)
+            }
+            Self::Delivery(webhook, event) => {
+                if !work.load_webhooks().await?.iter().any(|known| known.id == *webhook) {
+                    return Err(RoadmapError::NotFound(Resource::Webhook));
+                }
+                (work.find_delivery(*webhook, *event).await?.is_some(), Resource::Delivery)
             }
             Self::Customer(customer) => (work.customer_exists(*customer).await?, Resource::Customer),
             Self::Changelog(changelog) => (work.find_changelog(*changelog).await?.is_some(), Resource::Changelog),

@@ -7,6 +7,7 @@ use crate::model::audit::{Audit, Change};
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::FeatureRequestRef;
 use crate::model::vote::VoteWithdrawn;
+use crate::model::webhook_event::{EventCustomer, EventDraft, EventKind};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext, Performed};
 
@@ -36,7 +37,11 @@ impl Operation for WithdrawVote {
         } else {
             Audit::Unchanged
         };
-        Ok(Performed::new(withdrawn, audit))
+        let removed = withdrawn.vote_removed.then(|| {
+            let voter = EventCustomer::Address(self.customer.folded().clone());
+            EventDraft::of_vote(EventKind::VoteRemoved, withdrawn.request.id, voter)
+        });
+        Ok(Performed::new(withdrawn, audit).announcing(removed))
     }
 }
 
@@ -66,6 +71,9 @@ mod tests {
                 .returning(move |_, _| Ok(Some(VoteWithdrawn { request: summary("Inbox", None, 2), vote_removed })));
             let withdrawn = withdraw(&mut unit, "Ann@Example.com").unwrap();
             assert_eq!(withdrawn.has_changed(), vote_removed);
+            let ann = EventCustomer::Address(operation("ann@example.com").customer.folded().clone());
+            let removed = EventDraft::of_vote(EventKind::VoteRemoved, summary("", None, 0).id, ann);
+            assert_eq!(withdrawn.events, if vote_removed { vec![removed] } else { Vec::new() });
             assert_eq!((withdrawn.output.vote_removed, withdrawn.output.request.votes_count), (vote_removed, 2));
         }
     }

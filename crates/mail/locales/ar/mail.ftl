@@ -109,6 +109,20 @@ invitation-validity = هو صالح لمدة { $minutes } دقيقة ولتسج�
 invitation-again = اطلب رابطًا جديدًا هنا:
 invitation-ignore = إذا كان هذا خطأً فتجاهل هذه الرسالة: لن يحدث شيء.
 
+# خطاطيف الويب المعطّلة
+webhook-disabled = عُطّل خطاف ويب: { $host }
+webhook-gone = أجاب الخادم بـ«410 Gone»: لم يعد هذا العنوان يستقبل الأحداث.
+webhook-failing = لم يمكن تسليم أي حدث منذ { $since }.
+webhook-failing-long = لم يمكن تسليم أي حدث منذ مدة طويلة.
+webhook-status = كانت حالة الرد الأخير { $status }.
+webhook-response = كانت حالة الرد الأخير { $status } ويبدأ بما يلي:
+webhook-timeout = لم تحصل المحاولة الأخيرة على رد في الوقت المحدد.
+webhook-unreachable = لم تصل المحاولة الأخيرة إلى الخادم.
+webhook-tls = فشلت المحاولة الأخيرة لتعذّر إنشاء اتصال آمن.
+webhook-blocked = لم تُجرَ المحاولة الأخيرة لأن المضيف يقود إلى عنوان محظور.
+webhook-effect = لا تُسجَّل له أحداث حتى يعيد أحدهم تفعيله.
+open-webhook = فتح خطاف الويب
+
 # رسالة الاختبار
 test-subject = اختبار البريد الصادر من { $product }
 test-title = البريد يعمل
@@ -121,6 +135,7 @@ reason-changelog = تصلك هذه الرسالة من { $product } لأنك ص�
 reason-news = تصلك هذه الرسالة لأنك طلبت رسائل عن مستجدات { $product }.
 reason-digest = تصلك هذه الرسالة من { $product } لأنك صوّتَّ لهذه الطلبات أو تتابعها.
 reason-team = تصلك هذه الرسالة لأنك ضمن فريق { $product }.
+reason-admin = تصلك هذه الرسالة لأنك أحد مشرفي { $product }.
 stop-request = إيقاف الرسائل عن هذا الطلب
 stop-changelogs = إيقاف رسائل المستجدات
 stop-news = إيقاف رسائل المستجدات كلها

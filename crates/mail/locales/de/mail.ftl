@@ -89,6 +89,20 @@ invitation-validity = Er gilt { $minutes } Minuten lang und für eine Anmeldung.
 invitation-again = Einen neuen fordern Sie hier an:
 invitation-ignore = Wenn das ein Irrtum ist, ignorieren Sie diese E-Mail: Es geschieht nichts.
 
+# Deaktivierte Webhooks
+webhook-disabled = Ein Webhook wurde deaktiviert: { $host }
+webhook-gone = Der Server hat mit 410 Gone geantwortet: Diese Adresse nimmt keine Ereignisse mehr an.
+webhook-failing = Seit { $since } konnte kein Ereignis zugestellt werden.
+webhook-failing-long = Zu lange konnte kein Ereignis zugestellt werden.
+webhook-status = Die letzte Antwort hatte den Status { $status }.
+webhook-response = Die letzte Antwort hatte den Status { $status } und begann mit:
+webhook-timeout = Auf den letzten Versuch kam keine Antwort in der vorgesehenen Zeit.
+webhook-unreachable = Der letzte Versuch hat den Server nicht erreicht.
+webhook-tls = Der letzte Versuch ist gescheitert, weil keine sichere Verbindung zustande kam.
+webhook-blocked = Der letzte Versuch wurde nicht gemacht, weil der Host zu einer verbotenen Adresse führt.
+webhook-effect = Für ihn werden keine Ereignisse aufgezeichnet, bis ihn jemand wieder aktiviert.
+open-webhook = Webhook öffnen
+
 # Testmail
 test-subject = Test ausgehender E-Mails von { $product }
 test-title = E-Mails funktionieren
@@ -101,6 +115,7 @@ reason-changelog = Sie bekommen diese E-Mail von { $product }, weil Sie für ein
 reason-news = Sie bekommen diese E-Mail, weil Sie um E-Mails zu allen Neuigkeiten von { $product } gebeten haben.
 reason-digest = Sie bekommen diese E-Mail von { $product }, weil Sie für diese Wünsche gestimmt haben oder ihnen folgen.
 reason-team = Sie bekommen diese E-Mail, weil Sie im Team von { $product } sind.
+reason-admin = Sie bekommen diese E-Mail, weil Sie Admin von { $product } sind.
 stop-request = E-Mails zu diesem Wunsch abbestellen
 stop-changelogs = E-Mails zu Neuigkeiten abbestellen
 stop-news = E-Mails zu allen Neuigkeiten abbestellen

@@ -89,6 +89,20 @@ invitation-validity = It is valid for { $minutes } minutes and for one sign-in.
 invitation-again = Ask for a new one here:
 invitation-ignore = If this is a mistake, ignore this mail: nothing happens.
 
+# Disabled webhooks
+webhook-disabled = A webhook was disabled: { $host }
+webhook-gone = The server answered 410 Gone: this address takes no events any more.
+webhook-failing = No event could be delivered since { $since }.
+webhook-failing-long = No event could be delivered for too long.
+webhook-status = The last response had the status { $status }.
+webhook-response = The last response had the status { $status } and began with:
+webhook-timeout = The last try got no response in time.
+webhook-unreachable = The last try did not reach the server.
+webhook-tls = The last try failed, because no secure connection could be made.
+webhook-blocked = The last try was not made, because the host leads to a forbidden address.
+webhook-effect = Events are not recorded for it until somebody enables it again.
+open-webhook = Open the webhook
+
 # Test mail
 test-subject = Test of outgoing mail from { $product }
 test-title = Mail works
@@ -101,6 +115,7 @@ reason-changelog = You get this mail from { $product } because you voted for a f
 reason-news = You get this mail because you asked for mail about news from { $product }.
 reason-digest = You get this mail from { $product } because you voted for these feature requests or follow them.
 reason-team = You get this mail because you are in the team of { $product }.
+reason-admin = You get this mail because you are an admin of { $product }.
 stop-request = Stop mail about this feature request
 stop-changelogs = Stop mail about changelogs
 stop-news = Stop mail about news

@@ -9,7 +9,9 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
 use roadmap_domain::model::customer::DoubleAddresses;
-use roadmap_domain::model::id::{AttachmentId, ExportId, FeatureRequestId, ImportId, LinkSourceId, WorkspaceId};
+use roadmap_domain::model::id::{
+    AttachmentId, ExportId, FeatureRequestId, ImportId, LinkSourceId, WebhookId, WorkspaceId,
+};
 use roadmap_domain::model::import::upload::{JobId, OpenJob};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::WrongTally;
@@ -201,6 +203,12 @@ statement! {
     /// Selects the link sources whose sealed secrets do not begin with a prefix.
     SealedOtherwise { prefix: String => Text } -> (SqlUuid, SqlUuid),
     "SELECT of_workspace, source FROM link_sources_sealed_otherwise({prefix})"
+}
+
+statement! {
+    /// Selects the webhooks of which a sealed text does not begin with a prefix.
+    WebhooksSealedOtherwise { prefix: String => Text } -> (SqlUuid, SqlUuid),
+    "SELECT of_workspace, webhook FROM webhooks_sealed_otherwise({prefix})"
 }
 
 statement! {
@@ -397,6 +405,14 @@ impl Maintenance for PostgresStore {
         let select = SealedOtherwise { prefix: prefix.to_owned() };
         let rows: Vec<(Uuid, Uuid)> = session.run(select.load(&mut session.connection()?)).await?;
         let id = |(workspace, source)| (WorkspaceId::new(workspace), LinkSourceId::new(source));
+        Ok(rows.into_iter().map(id).collect())
+    }
+
+    async fn webhooks_sealed_otherwise(&self, prefix: &str) -> Result<Vec<(WorkspaceId, WebhookId)>, StoreError> {
+        let session = self.session(NO_WORKSPACE).await?;
+        let select = WebhooksSealedOtherwise { prefix: prefix.to_owned() };
+        let rows: Vec<(Uuid, Uuid)> = session.run(select.load(&mut session.connection()?)).await?;
+        let id = |(workspace, webhook)| (WorkspaceId::new(workspace), WebhookId::new(webhook));
         Ok(rows.into_iter().map(id).collect())
     }
 

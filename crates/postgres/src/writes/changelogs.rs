@@ -71,6 +71,7 @@ impl ChangelogWrites for PostgresUnit {
             changelogs::category.eq(changelog.category.map(ChangelogCategory::name)),
             changelogs::cover_attachment_id.eq(changelog.cover.as_ref().map(|cover| cover.attachment.uuid())),
             changelogs::published_at.eq(changelog.public_from.map(TimestampColumn::from)),
+            changelogs::to_announce.eq(changelog.public_from.is_some_and(|at| at > changelog.created_at)),
             changelogs::created_at.eq(TimestampColumn::from(changelog.created_at)),
             changelogs::updated_at.eq(TimestampColumn::from(changelog.updated_at)),
         ));
@@ -103,6 +104,12 @@ impl ChangelogWrites for PostgresUnit {
 
     async fn save_changelog(&mut self, changed: &EditableChangelog) -> Result<(), StoreError> {
         let EditableChangelog { changelog, feature_requests, is_notified, notifies } = changed;
+        let to_announce = match changelog.public_from {
+            None => Some(false),
+            Some(at) if at > changelog.updated_at => Some(true),
+            // Its time may have come without an announcement yet.
+            Some(_) => None,
+        };
         let update = diesel::update(changelogs::table)
             .filter(changelogs::workspace_id.eq(self.workspace))
             .filter(changelogs::id.eq(changelog.id.uuid()))
@@ -115,6 +122,7 @@ impl ChangelogWrites for PostgresUnit {
                 changelogs::updated_at.eq(TimestampColumn::from(changelog.updated_at)),
                 changelogs::notified.eq(is_notified),
                 changelogs::notifies.eq(notifies),
+                to_announce.map(|to_announce| changelogs::to_announce.eq(to_announce)),
             ));
         self.run(update.execute(&mut self.connection()?)).await?;
         self.delete_links(changelog.id).await?;

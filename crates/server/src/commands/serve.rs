@@ -16,7 +16,9 @@ use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::policy::sealing::Sealer;
 use roadmap_domain::ports::{Clock, MissedSearchStore};
 use roadmap_domain::usecase::change_link_sources::seal_all_anew;
+use roadmap_domain::usecase::change_webhooks::seal_webhooks_anew;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
+use roadmap_domain::usecase::deliver_webhooks::DeliverWebhooks;
 use roadmap_domain::usecase::erase_customer::FinishErasures;
 use roadmap_domain::usecase::missed_searches::MissedSearches;
 use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
@@ -45,7 +47,7 @@ use crate::settings::Settings;
 use crate::shutdown::{ShutdownSignals, ShutdownState};
 use crate::system::OutdatedWorkspaces;
 use crate::wiring::{Application, HttpOptions, HttpRuntime};
-use crate::worker::Worker;
+use crate::worker::{Work, Worker};
 
 /// How often the usage that this process has counted is added to the totals in the store.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(5);
@@ -141,6 +143,11 @@ impl Serve {
             stop: Stop::default(),
         };
         let HttpRuntime { surfaces, connections } = application.http_runtime(&settings, &options)?;
+        let webhooks = application.deliver_webhooks(&settings, &base_url, references.clone(), sealer.clone())?;
+        let webhooks = match &metrics {
+            Some((_, metrics)) => webhooks.with_observer(metrics.clone()),
+            None => webhooks,
+        };
         let deliver = application.deliver_mail(&settings, &base_url, references)?;
         let stop = ShutdownSignals::listen()?.begin_shutdown(shutdown, settings.shutdown_delay);
         let surfaces: Vec<_> =
@@ -152,7 +159,7 @@ impl Serve {
             application.purge_deletions(),
             application.purge_removed_texts(),
             (application.purge_jobs(blobs.clone()), application.sweep_attachments(&settings, blobs.clone())),
-            deliver.clone(),
+            (deliver.clone(), webhooks.clone()),
             (settings.data_dir.clone(), application.clock.clone()),
         ));
 
@@ -174,13 +181,19 @@ impl Serve {
         ));
 
         let jobs = jobs.start();
-        let worker = settings.mail_worker.then(|| Worker::start(deliver, application.tell_team())).transpose()?;
+        let work = Work {
+            mail: settings.mail_worker.then(|| (deliver, application.tell_team())),
+            webhooks: settings.webhook_worker.then_some(webhooks),
+        };
+        let worker = Worker::start(work)?;
         let mut listening = first_line(&base_url, address);
         let metrics_server = match metrics {
             None => None,
             Some((at, metrics)) => {
                 let (queue, clock) = (application.queue.clone(), application.clock.clone());
-                let sources = Sources { connections, queue, detached: detached.clone(), clock, outdated_documents };
+                let webhooks = application.webhook_queue.clone();
+                let sources =
+                    Sources { connections, queue, webhooks, detached: detached.clone(), clock, outdated_documents };
                 let server = MetricsServer::start(at, metrics, sources)?;
                 listening += &format!("\nMetrics at {}", server.url);
                 Some(server)
@@ -202,10 +215,8 @@ impl Serve {
         if !jobs.stop(settings.shutdown_wait).await {
             tracing::warn!("stopped before an import or an export was left: another process goes on in a while");
         }
-        if let Some(worker) = worker
-            && !worker.stop(settings.shutdown_wait).await
-        {
-            tracing::warn!("stopped before all mail in progress was sent");
+        if !worker.stop(settings.shutdown_wait).await {
+            tracing::warn!("stopped before all mail and events in progress were sent");
         }
         if !detached.drain(settings.shutdown_wait).await {
             tracing::warn!("stopped before all writes in progress were finished");
@@ -223,6 +234,14 @@ impl Serve {
 
 /// Seals stored secrets with the current secret, so that previous ones can be removed from the settings.
 async fn seal_secrets(application: Arc<Application>, sealer: Arc<Sealer>) {
+    match seal_webhooks_anew(&*application.maintenance, &application.executor, &sealer).await {
+        Ok(0) => {}
+        Ok(webhooks) => tracing::error!(
+            webhooks,
+            "the URLs or secrets of webhooks cannot be read: add the earlier secret to previous_secrets, or create them anew"
+        ),
+        Err(error) => tracing::warn!(error = %ErrorChain::new(&error), "failed to seal stored secrets anew"),
+    }
     match seal_all_anew(&*application.maintenance, &application.executor, &sealer).await {
         Ok(0) => {}
         Ok(link_sources) => tracing::error!(
@@ -360,7 +379,7 @@ async fn run_maintenance(
     purge_deletions: PurgeDeletions,
     purge_texts: PurgeRemovedTexts,
     (purge_jobs, sweep): (PurgeJobs, SweepAttachments),
-    deliver: DeliverMail,
+    (deliver, webhooks): (DeliverMail, DeliverWebhooks),
     (data_dir, clock): (PathBuf, Arc<dyn Clock>),
 ) {
     let mut hours = tokio::time::interval(MAINTENANCE_INTERVAL);
@@ -423,6 +442,13 @@ async fn run_maintenance(
             Ok(purged) => tracing::info!(purged, "purged messages that were sent long ago"),
             Err(error) => {
                 tracing::warn!(error = %ErrorChain::new(&error), "failed to purge messages that were sent long ago")
+            }
+        }
+        match webhooks.purge().await {
+            Ok(0) => {}
+            Ok(purged) => tracing::info!(purged, "purged deliveries that ended long ago"),
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to purge deliveries that ended long ago")
             }
         }
     }

@@ -6,7 +6,7 @@ use super::output::print;
 use crate::secret;
 use crate::settings::Settings;
 use crate::wiring::Application;
-use crate::worker::Worker;
+use crate::worker::{Work, Worker};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct WorkerCommand {}
@@ -16,12 +16,16 @@ impl WorkerCommand {
         secret::refuse_guessable(settings)?;
         let application = Application::open_service(settings).await?;
         let references = Arc::new(secret::references(settings)?);
-        let deliver = application.deliver_mail(settings, &settings.service_url()?, references)?;
-        let worker = Worker::start(deliver, application.tell_team())?;
-        print(&format!("Sending mail by {}", settings.mail))?;
+        let base_url = settings.service_url()?;
+        let sealer = Arc::new(secret::sealer(settings)?);
+        let webhooks = application.deliver_webhooks(settings, &base_url, references.clone(), sealer)?;
+        let mail = application.deliver_mail(settings, &base_url, references)?;
+        let work = Work { mail: Some((mail, application.tell_team())), webhooks: Some(webhooks) };
+        let worker = Worker::start(work)?;
+        print(&format!("Sending mail by {}, and events to webhooks", settings.mail))?;
         worker.wait_for_signal().await;
         if !worker.stop(settings.shutdown_wait).await {
-            tracing::warn!("stopped before all mail in progress was sent");
+            tracing::warn!("stopped before all mail and events in progress were sent");
         }
         Ok(())
     }

@@ -1,15 +1,19 @@
-//! Checks of the database: reachable, intact, migrated, privileges, usage, and its clock.
+//! Checks of the database: reachable, intact, migrated, privileges, usage, its clock, and what it has of webhooks.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use roadmap_domain::error::{Budget, StoreError};
+use roadmap_domain::model::destination::OutboundNetworks;
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::WrongTally;
+use roadmap_domain::model::webhook::{Webhook, WebhookDepth};
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::sealing::Sealer;
 use roadmap_domain::policy::storage::StorageLimits;
-use roadmap_domain::ports::{Clock, Maintenance, UsageStore, WorkspaceDirectory};
+use roadmap_domain::ports::{Clock, Maintenance, UsageStore, WebhookQueue, WebhookReader, WorkspaceDirectory};
+use roadmap_domain::usecase::change_webhooks::{open_secrets, open_url};
 use roadmap_domain::usecase::reindex_search;
 use roadmap_postgres::{PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::SqliteStore;
@@ -23,6 +27,9 @@ use crate::wiring;
 /// Maximum tolerated difference of two clocks.
 const MAX_CLOCK_SKEW_MS: i64 = 2_000;
 
+/// For how long a delivery may be due before there is a warning.
+const MAX_DUE_MS: i64 = 10 * 60 * 1_000;
+
 /// Usage of a budget, in percent, above which there is a warning.
 const NEARLY_USED_UP: u64 = 90;
 
@@ -35,10 +42,12 @@ const OWNER_HINT: &str =
 const MIGRATE_HINT: &str = "run `roadmap migrate`, or start the service, which also runs migrations";
 
 pub(super) async fn check(settings: &Settings) -> Vec<Finding> {
-    match &settings.database {
+    let mut findings = match &settings.database {
         Database::File(file) => check_embedded(settings, file).await,
         Database::Server(url) => check_server(settings, url).await,
-    }
+    };
+    findings.extend(outbound_networks(&settings.outbound_networks));
+    findings
 }
 
 async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
@@ -91,7 +100,7 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
             findings.push(search_index(&store).await);
             findings.extend(addresses(&store).await);
             findings.push(votes(&store).await);
-            findings.extend(link_sources(settings, &store).await);
+            findings.extend(webhooks(settings, &store, &store).await);
         }
         Err(error) => findings.push(data_problem("database", settings, chain(error), restore)),
     }
@@ -133,23 +142,115 @@ async fn votes<S: WorkspaceDirectory + Maintenance>(store: &S) -> Finding {
     }
 }
 
-/// Checks that the secrets of link sources can be read.
-async fn link_sources<S: Maintenance>(settings: &Settings, store: &S) -> Option<Finding> {
-    const CHECK: &str = "webhooks";
-    let known = match secret::existing(settings) {
-        Ok(Some(secret)) => Sealer::new(&secret, &settings.previous_secrets, Arc::new(SystemRandom)).known_prefixes(),
+/// The check of link sources and webhooks.
+const WEBHOOKS: &str = "webhooks";
+
+/// Checks that the secrets of link sources and webhooks can be read, and that events arrive.
+async fn webhooks<S, R>(settings: &Settings, store: &S, reader: &R) -> Vec<Finding>
+where
+    S: WorkspaceDirectory + Maintenance + WebhookQueue,
+    R: WebhookReader,
+{
+    let sealer = match secret::existing(settings) {
+        Ok(Some(secret)) => Some(Sealer::new(&secret, &settings.previous_secrets, Arc::new(SystemRandom))),
         // Another check says what is wrong with it. Without one, nothing can be read.
-        Ok(None) | Err(_) => Vec::new(),
+        Ok(None) | Err(_) => None,
     };
-    match unreadable(store, &known).await {
+    let now = SystemClock.now();
+    let mut findings = Vec::new();
+    findings.extend(link_sources(store, sealer.as_ref()).await);
+    findings.extend(webhook_secrets(store, reader, sealer.as_ref(), now).await);
+    match store.depth(now).await {
+        Ok(depth) => findings.extend(deliveries(&depth, now)),
+        Err(error) => findings.push(Finding::problem(WEBHOOKS, chain(error), MIGRATE_HINT)),
+    }
+    findings
+}
+
+/// Checks that the secrets of link sources can be read.
+async fn link_sources<S: Maintenance>(store: &S, sealer: Option<&Sealer>) -> Option<Finding> {
+    match unreadable(store, &sealer.map(Sealer::known_prefixes).unwrap_or_default()).await {
         Ok(0) => None,
         Ok(count) => Some(Finding::problem(
-            CHECK,
+            WEBHOOKS,
             format!("link sources whose secrets cannot be read, so that their reports are refused: {count}"),
             "add the secret of that time to previous_secrets, or give them new ones with PATCH /link_sources/{id}",
         )),
-        Err(error) => Some(Finding::problem(CHECK, chain(error), MIGRATE_HINT)),
+        Err(error) => Some(Finding::problem(WEBHOOKS, chain(error), MIGRATE_HINT)),
     }
+}
+
+/// Checks that the URLs and secrets of webhooks can be read.
+async fn webhook_secrets<S: WorkspaceDirectory, R: WebhookReader>(
+    store: &S,
+    reader: &R,
+    sealer: Option<&Sealer>,
+    now: Timestamp,
+) -> Option<Finding> {
+    match unreadable_webhooks(store, reader, sealer, now).await {
+        Ok(0) => None,
+        Ok(count) => Some(Finding::problem(
+            WEBHOOKS,
+            format!("webhooks whose URL or secret cannot be read, so that events do not arrive: {count}"),
+            "add the secret of that time to previous_secrets, or remove these webhooks and add them again",
+        )),
+        Err(error) => Some(Finding::problem(WEBHOOKS, chain(error), MIGRATE_HINT)),
+    }
+}
+
+/// Counts the webhooks of which something does not open.
+async fn unreadable_webhooks<S: WorkspaceDirectory, R: WebhookReader>(
+    store: &S,
+    reader: &R,
+    sealer: Option<&Sealer>,
+    now: Timestamp,
+) -> Result<usize, StoreError> {
+    let mut unreadable = 0;
+    for workspace in store.workspaces().await? {
+        let webhooks = reader.webhooks(workspace.id).await?;
+        let is_readable = |webhook: &Webhook| sealer.is_some_and(|sealer| opens(sealer, workspace.id, webhook, now));
+        unreadable += webhooks.iter().filter(|webhook| !is_readable(webhook)).count();
+    }
+    Ok(unreadable)
+}
+
+/// Whether the URL and all secrets that sign at `now` open.
+fn opens(sealer: &Sealer, workspace: WorkspaceId, webhook: &Webhook, now: Timestamp) -> bool {
+    let signs = |expires_at: Option<i64>| expires_at.is_none_or(|at| at > now.millis());
+    let signing = webhook.secrets.iter().filter(|secret| signs(secret.expires_at)).count();
+    open_url(sealer, workspace, webhook).is_some() && open_secrets(sealer, workspace, webhook, now).len() == signing
+}
+
+/// Checks that no webhook is disabled and no delivery has been due for long.
+fn deliveries(depth: &WebhookDepth, now: Timestamp) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if depth.disabled > 0 {
+        findings.push(Finding::warning(
+            WEBHOOKS,
+            format!("webhooks that are disabled, so that no events are recorded for them: {}", depth.disabled),
+            "`roadmap webhook list --workspace SUBDOMAIN` says why; `roadmap webhook set ID --enabled true` enables one",
+        ));
+    }
+    let due_for = depth.oldest_due_at.map_or(0, |due_at| now.millis().saturating_sub(due_at.millis()));
+    if due_for >= MAX_DUE_MS {
+        findings.push(Finding::warning(
+            WEBHOOKS,
+            format!("{} deliveries are due, the oldest for {} minutes", depth.due, due_for / 60_000),
+            "start `roadmap serve` with webhook_worker, or `roadmap worker`; if one runs, its log has the cause",
+        ));
+    }
+    findings
+}
+
+/// Checks that webhooks may not lead everywhere.
+fn outbound_networks(networks: &OutboundNetworks) -> Option<Finding> {
+    networks.name_everything().then(|| {
+        Finding::problem(
+            WEBHOOKS,
+            "outbound_networks allows all addresses, so that whoever adds a webhook reaches the own network",
+            "name only the networks that have receivers, for example 10.1.2.0/24",
+        )
+    })
 }
 
 /// Counts the link sources whose sealed secrets begin with none of these.
@@ -286,7 +387,10 @@ async fn check_sessions(settings: &Settings, options: &roadmap_postgres::Postgre
     findings.push(search_index(&store).await);
     findings.extend(addresses(&store).await);
     findings.push(votes(&store).await);
-    findings.extend(link_sources(settings, &store).await);
+    match store.reader(1) {
+        Ok(reader) => findings.extend(webhooks(settings, &store, &reader).await),
+        Err(error) => findings.push(Finding::problem(WEBHOOKS, chain(error), MIGRATE_HINT)),
+    }
     findings
 }
 
@@ -410,6 +514,45 @@ mod tests {
         ] {
             let finding = compare_clocks(at(other), at(10_000), at(11_000));
             assert!(finding.result == result && finding.found.contains(expected), "{other}: {finding:?}");
+        }
+    }
+
+    /// Webhooks: the check of the doctor.
+    #[test]
+    fn disabled_webhooks_and_late_deliveries_are_warnings() {
+        let now = at(1_000_000_000);
+        let found = |depth: WebhookDepth| {
+            let findings = deliveries(&depth, now);
+            assert!(findings.iter().all(|finding| finding.result == Verdict::Warning), "{findings:?}");
+            findings.into_iter().map(|finding| finding.found).collect::<Vec<_>>()
+        };
+        let due_since = |millis: i64| WebhookDepth {
+            due: 7,
+            oldest_due_at: Some(at(now.millis() - millis)),
+            enabled: 2,
+            ..WebhookDepth::default()
+        };
+        assert_eq!(found(WebhookDepth::default()), [] as [&str; 0]);
+        assert_eq!(found(due_since(MAX_DUE_MS - 1)), [] as [&str; 0]);
+        let late = "7 deliveries are due, the oldest for 10 minutes";
+        assert_eq!(found(due_since(MAX_DUE_MS)), [late]);
+        let disabled = "webhooks that are disabled, so that no events are recorded for them: 1";
+        assert_eq!(found(WebhookDepth { disabled: 1, ..due_since(MAX_DUE_MS) }), [disabled, late]);
+    }
+
+    /// Webhooks: an `outbound_networks` that allows everything is a problem.
+    #[test]
+    fn outbound_networks_must_not_name_everything() {
+        for (raw, is_problem) in [
+            ("", false),
+            ("10.0.0.0/8, fd00::/8", false),
+            ("0.0.0.0/1", false),
+            ("0.0.0.0/0", true),
+            ("::/0", true),
+            ("10.0.0.0/8, ::/0", true),
+        ] {
+            let finding = outbound_networks(&OutboundNetworks::parse("outbound_networks", raw).unwrap());
+            assert_eq!(finding.is_some_and(|finding| finding.result == Verdict::Problem), is_problem, "{raw}");
         }
     }
 }

@@ -29,6 +29,9 @@ const MAX_MAILS_PER_DAY: u64 = 10_000_000;
 /// More connections to one mail server are taken for an attack.
 const MAX_SMTP_CONNECTIONS: usize = 64;
 
+/// Most delays before an event is sent again.
+const MAX_RETRY_DELAYS: usize = 20;
+
 /// Most bytes of the name of the service.
 const MAX_SERVICE_NAME_LENGTH: usize = 36;
 
@@ -212,6 +215,46 @@ pub(super) fn connections(name: &str, raw: &str) -> anyhow::Result<usize> {
     let connections = raw.parse().ok().filter(|number| (1..=MAX_SMTP_CONNECTIONS).contains(number));
     connections
         .with_context(|| format!("{name} is `{raw}`, which is not a number between 1 and {MAX_SMTP_CONNECTIONS}"))
+}
+
+/// The time limit of a try to send an event.
+pub(super) fn webhook_timeout(name: &str, raw: &str) -> anyhow::Result<Duration> {
+    let timeout = duration(name, raw)?;
+    if timeout < Duration::from_millis(100) || timeout > Duration::from_secs(60) {
+        bail!("{name} is `{raw}`; it must be between 100ms and 60s");
+    }
+    Ok(timeout)
+}
+
+/// The delays before an event is sent again, with commas between them.
+pub(super) fn webhook_retry_delays(name: &str, raw: &str) -> anyhow::Result<Vec<Duration>> {
+    let delay = |raw: &str| {
+        humantime::parse_duration(raw)
+            .with_context(|| format!("{name} has `{raw}`, which is not a number and a unit such as 5s, 30m or 2h"))
+    };
+    let delays: Vec<Duration> = raw.split(',').map(|raw| delay(raw.trim())).collect::<Result<_, _>>()?;
+    if delays.len() > MAX_RETRY_DELAYS {
+        bail!("{name} has {} delays; it must have 1 to {MAX_RETRY_DELAYS}", delays.len());
+    }
+    Ok(delays)
+}
+
+/// `off`, or how long a webhook may fail.
+pub(super) fn webhook_disable_after(name: &str, raw: &str) -> anyhow::Result<Option<Duration>> {
+    if raw == "off" {
+        return Ok(None);
+    }
+    let time = duration(name, raw)?;
+    if time < Duration::from_secs(1) {
+        bail!("{name} is `{raw}`; it must be `off` or at least 1s");
+    }
+    Ok(Some(time))
+}
+
+/// A number of deliveries of a webhook.
+pub(super) fn webhook_backlog(name: &str, raw: &str) -> anyhow::Result<u32> {
+    let backlog = raw.parse().ok().filter(|number| (100..=1_000_000).contains(number));
+    backlog.with_context(|| format!("{name} is `{raw}`, which is not a number between 100 and 1000000"))
 }
 
 pub(super) fn mail_timeout(name: &str, raw: &str) -> anyhow::Result<Duration> {

@@ -6,13 +6,15 @@ use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::exists;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Integer};
+use diesel::sql_types::{BigInt, Binary, Integer, Text};
 use diesel::{QueryableByName, SqliteConnection, TextExpressionMethods};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
 use roadmap_domain::model::customer::DoubleAddresses;
 use roadmap_domain::model::export::run::ExportState;
-use roadmap_domain::model::id::{AttachmentId, ExportId, FeatureRequestId, ImportId, LinkSourceId, WorkspaceId};
+use roadmap_domain::model::id::{
+    AttachmentId, ExportId, FeatureRequestId, ImportId, LinkSourceId, WebhookId, WorkspaceId,
+};
 use roadmap_domain::model::import::upload::{JobId, OpenJob};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::WrongTally;
@@ -151,6 +153,16 @@ statement! {
      SELECT (SELECT count(*) FROM search_documents WHERE workspace_id = scope.workspace AND version < scope.version)
           + (SELECT count(*) FROM outdated_documents WHERE workspace_id = scope.workspace)
      FROM scope"
+}
+
+statement! {
+    /// Selects the webhooks of all workspaces whose URL, or one of whose secrets, does not begin with a text.
+    SealedOtherwise { prefix: String => Text } -> (Binary, Binary),
+    "WITH scope (prefix) AS (SELECT ?)
+     SELECT workspace_id, id FROM scope CROSS JOIN webhooks
+     WHERE substr(sealed_url, 1, length(prefix)) <> prefix
+        OR EXISTS (SELECT 1 FROM json_each(sealed_secrets) AS secret
+                   WHERE substr(secret.value ->> 'sealed', 1, length(prefix)) <> prefix)"
 }
 
 /// Returns deleted files by their ID and size.
@@ -315,6 +327,13 @@ impl Maintenance for SqliteStore {
         };
         let rows = self.readers.run(select).await?;
         let id = |(workspace, source): (Id, Id)| (WorkspaceId::new(workspace.0), LinkSourceId::new(source.0));
+        Ok(rows.into_iter().map(id).collect())
+    }
+
+    async fn webhooks_sealed_otherwise(&self, prefix: &str) -> Result<Vec<(WorkspaceId, WebhookId)>, StoreError> {
+        let select = SealedOtherwise { prefix: prefix.to_owned() };
+        let rows: Vec<(Id, Id)> = self.readers.run(move |connection| Ok(select.load(connection)?)).await?;
+        let id = |(workspace, webhook): (Id, Id)| (WorkspaceId::new(workspace.0), WebhookId::new(webhook.0));
         Ok(rows.into_iter().map(id).collect())
     }
 

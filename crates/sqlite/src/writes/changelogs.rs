@@ -61,6 +61,7 @@ impl ChangelogWrites for SqliteUnit {
         feature_requests: &[FeatureRequestId],
     ) -> Result<(), StoreError> {
         let (changelog, feature_requests) = (changelog.clone(), feature_requests.to_vec());
+        let to_announce = changelog.public_from.is_some_and(|at| at > changelog.created_at);
         self.run(move |connection, workspace| {
             let id = Id(changelog.id.uuid());
             diesel::insert_into(changelogs::table)
@@ -75,6 +76,7 @@ impl ChangelogWrites for SqliteUnit {
                     changelogs::published_at.eq(changelog.public_from.map(Timestamp::millis)),
                     changelogs::created_at.eq(changelog.created_at.millis()),
                     changelogs::updated_at.eq(changelog.updated_at.millis()),
+                    changelogs::to_announce.eq(to_announce),
                 ))
                 .execute(connection)?;
             insert_links(connection, workspace, id, &feature_requests)
@@ -108,6 +110,11 @@ impl ChangelogWrites for SqliteUnit {
 
     async fn save_changelog(&mut self, changelog: &EditableChangelog) -> Result<(), StoreError> {
         let EditableChangelog { changelog, feature_requests, is_notified, notifies } = changelog.clone();
+        // One whose time has come meanwhile is still to be announced.
+        let to_announce = match changelog.public_from {
+            None => Some(false),
+            Some(at) => (at > changelog.updated_at).then_some(true),
+        };
         self.run(move |connection, workspace| {
             let id = Id(changelog.id.uuid());
             diesel::update(changelogs::table.find((workspace, id)))
@@ -121,6 +128,7 @@ impl ChangelogWrites for SqliteUnit {
                     changelogs::updated_at.eq(changelog.updated_at.millis()),
                     changelogs::notified.eq(is_notified),
                     changelogs::notifies.eq(notifies),
+                    to_announce.map(|to_announce| changelogs::to_announce.eq(to_announce)),
                 ))
                 .execute(connection)?;
             delete_links(connection, workspace, id)?;

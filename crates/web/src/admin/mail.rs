@@ -75,6 +75,7 @@ fn describe(id: &str) -> (&'static str, Option<String>, Option<Uuid>) {
     match parts.as_slice() {
         ["sign_in", _] => ("mail-kind-sign-in", None, None),
         ["test", _] => ("mail-kind-test", None, None),
+        ["webhook_disabled", webhook, ..] => ("mail-kind-webhook", path("webhooks", webhook), None),
         ["digest", _, customer] => ("mail-kind-digest", None, parse_uuid("customer", customer).ok()),
         ["team", ..] => ("mail-kind-team", None, None),
         ["status", _, rest @ ..] => ("mail-kind-status", None, customer_of(rest)),
@@ -176,7 +177,9 @@ impl MailPage {
 mod tests {
     use super::*;
     use crate::portal::parts::tests::{assert_well_formed, at, sample_page};
-    use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, MemberId, SignInId, WorkspaceId};
+    use roadmap_domain::model::id::{
+        ChangelogId, CommentId, CustomerId, EventId, MemberId, SignInId, WebhookId, WorkspaceId,
+    };
     use roadmap_domain::model::mail::{DigestId, MailId, Topic};
     use roadmap_domain::model::message::MessageId;
     use roadmap_domain::model::portal::Language;
@@ -236,6 +239,7 @@ mod tests {
         let digest = DigestId { at: at(0), customer: CustomerId::new(customer) };
         let (changelog, comment) = (ChangelogId::new(topic), CommentId::new(topic));
         let team = TeamDigestId { member: MemberId::new(customer), after: at(0), until: at(1) };
+        let disabled = MessageId::webhook_disabled(WebhookId::new(topic), at(0), MemberId::new(customer));
         for (id, expected) in [
             (mail(Topic::Comment(comment)), ("mail-kind-comment", Some("comments"), Some(customer))),
             (mail(Topic::StatusChange(EventId::new(topic))), ("mail-kind-status", None, Some(customer))),
@@ -246,6 +250,7 @@ mod tests {
             (MessageId::from(digest), ("mail-kind-digest", None, Some(customer))),
             (MessageId::sign_in(SignInId::new(topic)), ("mail-kind-sign-in", None, None)),
             (MessageId::test_mail(topic), ("mail-kind-test", None, None)),
+            (disabled, ("mail-kind-webhook", Some("webhooks"), None)),
             (MessageId::new("anything"), ("mail-kind-comment", None, None)),
         ] {
             let (kind, folder, customer) = expected;

@@ -13,8 +13,8 @@ use crate::model::feature_request::Title;
 use crate::model::html::CleanHtml;
 use crate::model::id::{CustomerId, FeatureRequestId, SignInId, WorkspaceId};
 use crate::model::mail::{
-    About, DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedSignInMail, LeasedTestMail, MailId, MailRecipient,
-    MailSender, Topic, TopicContent,
+    About, DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedSignInMail, LeasedTestMail, LeasedWebhookDisabled,
+    MailId, MailRecipient, MailSender, Topic, TopicContent, WebhookDisabled,
 };
 use crate::model::message::{
     Audience, ContentError, Lease, LeasedMessage, LeasedMessages, MessageContent, MessageId, MessageOutcome, Priority,
@@ -47,6 +47,8 @@ pub enum LoadedMessage {
     TeamDigest(LeasedTeamDigest),
     SignIn(LeasedSignInMail),
     Test(LeasedTestMail),
+    /// That the service has disabled a webhook, for an admin.
+    WebhookDisabled(LeasedWebhookDisabled),
 }
 
 /// An audience that one worker has leased.
@@ -69,6 +71,7 @@ impl LoadedMessage {
             Self::TeamDigest(digest) => digest.lease.clone(),
             Self::SignIn(sign_in) => sign_in.lease.clone(),
             Self::Test(test) => test.lease.clone(),
+            Self::WebhookDisabled(disabled) => disabled.lease.clone(),
         }
     }
 
@@ -82,6 +85,7 @@ impl LoadedMessage {
             Self::TeamDigest(digest) => Some(&digest.content.to),
             Self::SignIn(sign_in) => Some(&sign_in.sign_in.email),
             Self::Test(test) => Some(&test.to),
+            Self::WebhookDisabled(disabled) => Some(&disabled.to),
         }
     }
 
@@ -95,6 +99,7 @@ impl LoadedMessage {
             Self::TeamDigest(digest) => digest.created_at,
             Self::SignIn(sign_in) => sign_in.sign_in.created_at,
             Self::Test(test) => test.created_at,
+            Self::WebhookDisabled(disabled) => disabled.created_at,
         }
     }
 }
@@ -250,6 +255,12 @@ impl Leases {
                     let LeasedMessage { lease, attempt, created_at, .. } = message;
                     Some(LoadedMessage::Test(LeasedTestMail { lease, attempt, created_at, to, sender: sender.clone() }))
                 }
+                AddressedContent::WebhookDisabled(content, to) => {
+                    let LeasedMessage { lease, attempt, created_at, .. } = message;
+                    let sender = sender.clone();
+                    let disabled = LeasedWebhookDisabled { lease, attempt, created_at, to, content, sender };
+                    Some(LoadedMessage::WebhookDisabled(disabled))
+                }
             };
             match loaded {
                 Some(loaded) => leased.messages.push(loaded),
@@ -277,7 +288,10 @@ impl Leases {
                     digest_ids.push(message.lease.message.clone());
                 }
                 AddressedContent::SignIn(sign_in, _) => sign_ins.push(*sign_in),
-                AddressedContent::Audience(_) | AddressedContent::TeamDigest(..) | AddressedContent::Test(_) => {}
+                AddressedContent::Audience(_)
+                | AddressedContent::TeamDigest(..)
+                | AddressedContent::Test(_)
+                | AddressedContent::WebhookDisabled(..) => {}
             }
         }
         let (sign_ins, titles) = self.sign_ins(workspace, &sign_ins).await?;
@@ -373,6 +387,7 @@ enum AddressedContent {
     TeamDigest(TeamDigestId, EmailAddress),
     SignIn(SignInId, EmailAddress),
     Test(EmailAddress),
+    WebhookDisabled(WebhookDisabled, EmailAddress),
 }
 
 impl AddressedContent {
@@ -415,6 +430,9 @@ impl Batch {
                     AddressedContent::SignIn(sign_in, to.clone())
                 }
                 (Ok(MessageContent::TestMail), Recipient::Address(to)) => AddressedContent::Test(to.clone()),
+                (Ok(MessageContent::WebhookDisabled(disabled)), Recipient::Address(to)) => {
+                    AddressedContent::WebhookDisabled(disabled, to.clone())
+                }
                 (Err(unknown @ ContentError::UnknownKind(_)), _) => {
                     batch.unknown.push((message.lease, message.attempt, unknown));
                     continue;

@@ -1,0 +1,13 @@
+DROP FUNCTION record_webhook_events(uuid, uuid[], text[], text[], uuid[], text[], text[], timestamptz[], uuid[], uuid[], text[], uuid[], uuid[], uuid[]);
+DROP FUNCTION changelogs_to_announce(timestamptz, bigint);
+DROP FUNCTION webhooks_sealed_otherwise(text);
+DROP FUNCTION webhook_depth(timestamptz);
+DROP FUNCTION webhooks_with_deliveries(timestamptz);
+DROP FUNCTION workspaces_with_events();
+DROP INDEX changelogs_to_announce;
+ALTER TABLE changelogs DROP COLUMN to_announce;
+DELETE FROM outbox WHERE kind = 'webhook_disabled';
+DROP TABLE webhook_attempts;
+DROP TABLE webhook_deliveries;
+DROP TABLE webhook_events;
+DROP TABLE webhooks;
