@@ -12,6 +12,9 @@ use crate::browser::{Browser, path_of};
 /// The table of the pages, of which the rows are the test cases.
 const TABLE: &str = include_str!("../../crates/web/src/routes.rs");
 
+/// The part of paths that is the ID of a delivery.
+const DELIVERY: &str = "{delivery}";
+
 /// A route of the panel.
 #[derive(Debug)]
 struct Route {
@@ -51,6 +54,10 @@ fn records(app: &App) -> BTreeMap<&'static str, String> {
     let link = id(&app.acme.post_link(&id(&request), &link).json()["link"]);
     let source = json!({ "link_source": { "name": "Code", "kind": "github" } });
     let source = id(&app.acme.send("POST", "/api/external/v1/link_sources", &source).json()["link_source"]);
+    let webhook = json!({ "webhook": { "url": "https://receiver.invalid/", "enabled": false } });
+    let webhook = id(&app.acme.send("POST", "/api/external/v1/webhooks", &webhook).json()["webhook"]);
+    let test = format!("/api/external/v1/webhooks/{webhook}/test");
+    let delivery = id(&app.acme.send("POST", &test, &json!({})).json()["delivery"]);
     let changelog = json!({ "changelog": { "title": "New", "content": "<p>Much</p>" } });
     let changelog = id(&app.acme.post_changelog(&changelog).json()["changelog"]);
     let track = id(&app.acme.get_tracks().json()["tracks"][0]);
@@ -64,6 +71,9 @@ fn records(app: &App) -> BTreeMap<&'static str, String> {
         ("/admin/comments/", comment),
         ("/admin/notes/", note),
         ("/admin/links/", link),
+        ("/admin/webhooks/", webhook),
+        // Not the start of a path: the second part of those of deliveries.
+        (DELIVERY, delivery),
         ("/admin/link-sources/", source),
         ("/admin/covers/", changelog.clone()),
         ("/admin/changelogs/", changelog),
@@ -115,6 +125,7 @@ fn state(app: &App) -> Vec<Value> {
         app.acme.get_setting().json(),
         app.acme.get_portal().json(),
         app.acme.get_exports("").json()["total_count"].clone(),
+        app.acme.get("/api/external/v1/webhooks").json(),
         app.acme.get("/api/external/v2/imports").json(),
         without_use(roadmap(&["api-key", "list"])),
         roadmap(&["mail", "status"]),
@@ -194,6 +205,7 @@ fn path_with(route: &Route, records: &BTreeMap<&'static str, String>) -> String 
         .path
         .replace("{slug}", record)
         .replace("{id}", record)
+        .replace(DELIVERY, &records[DELIVERY])
         .replace("{name}", "cover.png")
         .replace("{file}", record)
 }

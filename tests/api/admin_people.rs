@@ -402,6 +402,7 @@ fn what_admins_cannot_undo_asks_for_a_fresh_sign_in() {
         format!("/admin/members/{mia}/remove"),
         "/admin/api-keys".to_owned(),
         format!("/admin/api-keys/{key}/revoke"),
+        "/admin/webhooks".to_owned(),
         "/admin/link-sources".to_owned(),
     ] {
         let page = olga.page(&path);
@@ -415,6 +416,9 @@ fn what_admins_cannot_undo_asks_for_a_fresh_sign_in() {
         ("/admin/api-keys".to_owned(), &[("name", "A"), ("scope", "read"), ("expires_in", "never")]),
         (format!("/admin/api-keys/{key}/rotate"), &[("overlap", "none")]),
         (format!("/admin/api-keys/{key}/revoke"), &[]),
+        ("/admin/webhooks".to_owned(), &[("url", "https://receiver.invalid/"), ("format", "standard")]),
+        (format!("/admin/webhooks/{UNKNOWN}"), &[("url", "https://receiver.invalid/")]),
+        (format!("/admin/webhooks/{UNKNOWN}/rotate"), &[("overlap", "none")]),
         ("/admin/link-sources".to_owned(), &[("name", "A"), ("kind", "github")]),
     ] {
         assert_eq!(olga.submit(&path, fields), "/sign-in?next=%2Fadmin", "{path}");
@@ -478,6 +482,123 @@ fn the_text_of_a_key_is_shown_once() {
     let change = |field: &str, new: Value| json!({ "field": field, "old": null, "new": new });
     let changes = json!([change("name", json!("Sync <b>")), change("scopes", json!(["read", "manage"]))]);
     assert_eq!(audited(&app.acme, "api_key.create"), (json!("Olga"), listed[1]["id"].clone(), changes));
+}
+
+/// Returns the secret that a page shows.
+#[track_caller]
+fn shown_secret(response: &Response) -> String {
+    assert_eq!((response.status, response.header("cache-control")), (200, Some("private, no-store")));
+    let page = response.text();
+    let secret = between(&page, "id=\"secret\" type=\"text\" value=\"", "\"").to_owned();
+    assert!(secret.starts_with("whsec_") && page.matches(&secret).count() == 1, "{page}");
+    secret
+}
+
+/// Webhooks: what is refused, the secret, once, and all that the pages do.
+#[test]
+fn a_webhook_is_created_changed_and_deleted() {
+    let app = App::with(&[], &[("ROADMAP_WEBHOOK_WORKER", "false")]);
+    let olga = Browser::signed_in(&app, OLGA);
+    let (path, api) = ("/admin/webhooks", "/api/external/v1/webhooks");
+    let listed = || app.acme.get(api).is_ok()["webhooks"].clone();
+    let page = olga.page(path);
+    has(&page, &["<h1>Webhooks</h1>", "No webhook has been created yet.", "value=\"vote.created\"", "Microsoft Teams"]);
+    for (url, sentence) in [
+        ("", "URL is missing."),
+        ("http://receiver.invalid/", "This is not an address for webhooks."),
+        ("https://127.0.0.1/", "Webhooks cannot lead to local or reserved addresses"),
+        ("https://receiver.invalid:25/", "Webhooks can use the ports 80 and 443"),
+    ] {
+        let fields = [("url", url), ("description", "Sync <b>"), ("format", "standard"), ("include_private", "1")];
+        let page = refused(&olga.post(path, &fields), "url", sentence);
+        has(&page, &["value=\"Sync &#60;b&#62;\"", "name=\"include_private\" value=\"1\" checked"]);
+    }
+    let chat = [("url", "https://hooks.slack.com/services/secretaB3x"), ("format", "slack")];
+    let vote = [&chat[..], &[("events", "vote.created")]].concat();
+    refused(&olga.post(path, &vote), "events", "This format does not have all of these events.");
+    assert_eq!(listed(), json!([]));
+    // The secret is shown once, also if the form is sent again.
+    let operation_key = hidden(&olga.page(path), "operation_key");
+    let fields = [
+        ("url", "https://receiver.invalid/hook"),
+        ("description", "Sync <b>"),
+        ("format", "standard"),
+        ("events", "vote.created"),
+        ("events", "comment.created"),
+        ("include_emails", "1"),
+        ("operation_key", operation_key.as_str()),
+    ];
+    let first = shown_secret(&olga.post(path, &fields));
+    let webhook = listed()[0].clone();
+    let own = format!("{path}/{}", webhook["id"].as_str().unwrap());
+    for _ in 0..2 {
+        let next = olga.submit(path, &fields);
+        assert_eq!(next, format!("{own}?done=webhook-created-before"));
+        assert!(notice(&olga, &next).starts_with("This form was sent twice."));
+    }
+    assert_eq!(listed().as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&webhook["events"], &webhook["include_emails"]),
+        (&json!(["vote.created", "comment.created"]), &json!(true))
+    );
+    has(&olga.page(path), &["https://receiver.invalid/hook", "Sync &#60;b&#62;", "Enabled"]);
+    // Rotated, changed, tested, disabled, enabled.
+    let rotate = format!("{own}/rotate");
+    refused(&send(&olga, &own, &rotate, &[]), "overlap", "Choose when the old secret ends.");
+    let second = shown_secret(&send(&olga, &own, &rotate, &[("overlap", "hour")]));
+    let page = olga.page(&own);
+    has(&page, &["An older secret signs until", "value=\"https://receiver.invalid/hook\""]);
+    let audit = olga.page("/admin/audit");
+    has(&audit, &["Webhook created", "Secret of a webhook rotated", &own]);
+    for secret in [&first, &second] {
+        assert!(first != second && !page.contains(secret) && !audit.contains(secret));
+    }
+    let elsewhere = [("url", "https://elsewhere.invalid/"), ("description", "")];
+    assert_eq!(submit(&olga, &own, &own, &elsewhere), format!("{own}?done=webhook-saved"));
+    let changed = listed()[0].clone();
+    assert_eq!((&changed["url"], &changed["events"]), (&json!("https://elsewhere.invalid/"), &json!(null)));
+    assert_eq!(changed["include_emails"], false);
+    refused(&send(&olga, &own, &own, &[("url", "")]), "url", "URL is missing.");
+    assert_eq!(submit(&olga, &own, &format!("{own}/test"), &[]), format!("{own}?done=webhook-tested"));
+    let page = olga.page(&own);
+    has(&page, &["<caption class=\"hidden\">Deliveries</caption>", "webhook.test", "Waiting", "No try yet"]);
+    assert!(!olga.page(&format!("{own}?state=failed")).contains("webhook.test</bdi>"));
+    let delivery = between(&page, &format!("href=\"{own}/deliveries/"), "\"").to_owned();
+    let delivery = format!("{own}/deliveries/{delivery}");
+    has(&olga.page(&delivery), &["<h1>Delivery of webhook.test</h1>", "&#34;type&#34;:&#34;webhook.test&#34;"]);
+    let again = format!("{delivery}/redeliver");
+    assert_eq!(submit(&olga, &delivery, &again, &[]), format!("{delivery}?done=delivery-redelivered"));
+    let all = format!("{own}/redeliver");
+    assert_eq!(submit(&olga, &own, &all, &[]), format!("{own}?done=webhook-none-failed"));
+    assert_eq!(submit(&olga, &own, &format!("{own}/disable"), &[]), format!("{own}?done=webhook-disabled"));
+    has(&olga.page(&own), &["Disabled by the team", "Enable the webhook before you send anything again."]);
+    refused(&send(&olga, &own, &all, &[]), "redeliver", "Enable the webhook");
+    refused(&olga.post(&again, &[]), "redeliver", "Enable the webhook");
+    assert_eq!(submit(&olga, &own, &format!("{own}/enable"), &[]), format!("{own}?done=webhook-enabled"));
+    assert_eq!(listed()[0]["enabled"], true);
+    // That of a chat service has no secret, and its URL is a credential.
+    assert!(submit(&olga, path, path, &chat).ends_with("?done=webhook-created"));
+    let slack = listed()[1].clone();
+    let chat = format!("{path}/{}", slack["id"].as_str().unwrap());
+    let page = olga.page(&chat);
+    has(&page, &["https://hooks.slack.com/…aB3x", "id=\"url\" name=\"url\" type=\"url\" value=\"\""]);
+    assert!(!page.contains("secretaB3x") && !page.contains("Rotate secret") && !page.contains("vote.created"));
+    assert_eq!(submit(&olga, &chat, &chat, &[("description", "Chat")]), format!("{chat}?done=webhook-saved"));
+    assert_eq!((&listed()[1]["url"], &listed()[1]["description"]), (&slack["url"], &json!("Chat")));
+    for webhook in [&own, &chat] {
+        let delete = format!("{webhook}/delete");
+        has(&olga.page(&delete), &["Nothing is sent to it any more"]);
+        assert_eq!(submit(&olga, &delete, &delete, &[]), format!("{path}?done=webhook-deleted"));
+        assert_eq!((olga.get(webhook).status, olga.get(&delete).status), (404, 404));
+    }
+    assert_eq!((listed(), olga.get(&delivery).status), (json!([]), 404));
+    // An eleventh is refused.
+    for number in 0..10 {
+        let url = format!("https://receiver.invalid/{number}");
+        assert_eq!(app.acme.send("POST", api, &json!({ "webhook": { "url": url } })).status, 201);
+    }
+    let eleventh = [("url", "https://receiver.invalid/"), ("format", "standard")];
+    refused(&olga.post(path, &eleventh), "url", "There are 10 webhooks already.");
 }
 
 /// Links: address and secret, once; what is refused; **Delete {name}**.

@@ -30,6 +30,9 @@ export async function findRecords(service) {
   const { tags } = await api("/tags?page_size=2");
   const keys = service.run("api-key", "list", "--workspace", "demo");
   const { link_source: source } = await service.must("demo", "POST", "/link_sources", { link_source: { name: "GitHub", kind: "github", closed_track_id: tracks[1].id } });
+  const { webhook } = await service.must("demo", "POST", "/webhooks", { webhook: { url: `https://receiver.invalid/${"long".repeat(30)}`, description: "Sync with the help desk" } });
+  await service.must("demo", "POST", "/webhooks", { webhook: { url: "https://hooks.slack.invalid/services/T0/aB3x", format: "slack", enabled: false } });
+  const { delivery } = await service.must("demo", "POST", `/webhooks/${webhook.id}/test`, {});
   const { export: asked } = await service.must("demo", "POST", "/exports", { export: { without_notes: true } });
   await eventually("the export is done", async () => (await api(`/exports/${asked.id}`)).export.state === "done");
   return {
@@ -46,6 +49,8 @@ export async function findRecords(service) {
     tags: tags.map(({ name }) => encodeURIComponent(name)),
     member: `/admin/members/${members.at(-1).id}`,
     key: `/admin/api-keys/${keys[0].id}`,
+    webhook: `/admin/webhooks/${webhook.id}`,
+    delivery: `/admin/webhooks/${webhook.id}/deliveries/${delivery.id}`,
     source: `/admin/link-sources/${source.id}`,
   };
 }
@@ -102,6 +107,10 @@ export function adminViews({ records, held }) {
   add("remove a member", `${records.member}/remove`);
   add("keys", "/admin/api-keys");
   add("revoke a key", `${records.key}/revoke`);
+  add("webhooks", "/admin/webhooks");
+  add("webhook", records.webhook);
+  add("delivery", records.delivery);
+  add("delete a webhook", `${records.webhook}/delete`);
   add("link sources", "/admin/link-sources");
   add("delete a link source", `${records.source}/delete`);
   add("settings", "/admin/settings");
@@ -130,6 +139,8 @@ export function adminViews({ records, held }) {
   add("tag with an error", sent(`/admin/tags?rename=${records.tags[0]}`, "#tag-name", long("input[type=text]")), error);
   add("invitation with an error", sent("/admin/members", "input[name=email]", (form) => form.locator("input[name=email]").fill("maren")), error);
   add("key with an error", sent("/admin/api-keys", "input[name=name]", async () => {}), error);
+  add("webhook with an error", sent("/admin/webhooks", "input[name=url]", (form) => form.locator("input[name=url]").fill("https://127.0.0.1/")), error);
+  add("rotation with an error", sent(records.webhook, "select[name=overlap]", (form) => form.locator("select").evaluate((select) => { select.options[0].value = "other"; select.selectedIndex = 0; })), error);
   add("link source with an error", sent("/admin/link-sources", "input[name=name]", async () => {}), error);
   return views;
 }
@@ -353,6 +364,23 @@ export async function work({ browser, service, way: { way, options, byKeyboard }
     assert.equal(status, 200, "the key works");
     await team.open("/admin/api-keys");
     assert.doesNotMatch(await page.content(), new RegExp(key), "the key is shown once");
+  });
+
+  await step("create a webhook and send a test event", async () => {
+    await team.open("/admin/webhooks");
+    await team.fill("textbox", "URL", "https://receiver.invalid/hook");
+    await team.fill("textbox", "Description", `webhook ${way}`);
+    await team.check("vote.created");
+    await team.press("button", "Create webhook");
+    const secret = await page.getByRole("textbox", { name: "Secret", exact: true }).inputValue();
+    assert.match(secret, /^whsec_/);
+    await team.press("link", "I have copied the secret");
+    assert.ok(!(await page.content()).includes(secret), "the secret is shown once");
+    await team.press("button", "Send test event");
+    await page.getByRole("table", { name: "Deliveries", exact: true }).getByText("webhook.test").first().waitFor({ state: "attached" });
+    await team.press("button", "Delete webhook");
+    await team.press("button", "Delete webhook");
+    assert.match(await page.content(), /The webhook was deleted/);
   });
 
   await step("connect a tracker", async () => {

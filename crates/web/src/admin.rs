@@ -30,6 +30,7 @@ pub(crate) mod team_comment;
 pub(crate) mod team_request;
 pub(crate) mod tracks;
 pub(crate) mod voters;
+pub(crate) mod webhooks;
 
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::admin::{InboxCounts, InboxState};
@@ -58,6 +59,8 @@ pub(crate) enum Entry {
     Tracks,
     Members,
     ApiKeys,
+    /// Where events are sent.
+    Webhooks,
     /// Trackers that report issues.
     LinkSources,
     Settings,
@@ -77,6 +80,7 @@ impl Entry {
             | Self::Tags
             | Self::Tracks
             | Self::ApiKeys
+            | Self::Webhooks
             | Self::LinkSources
             | Self::Import
             | Self::Exports
@@ -85,7 +89,7 @@ impl Entry {
     }
 
     /// All pages in their order.
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Inbox,
         Self::Overview,
         Self::Changelogs,
@@ -94,6 +98,7 @@ impl Entry {
         Self::Tracks,
         Self::Members,
         Self::ApiKeys,
+        Self::Webhooks,
         Self::LinkSources,
         Self::Settings,
         Self::Import,
@@ -113,6 +118,7 @@ impl Entry {
             Self::Tracks => ("/admin/tracks", "admin-tracks"),
             Self::Members => ("/admin/members", "admin-members"),
             Self::ApiKeys => ("/admin/api-keys", "admin-api-keys"),
+            Self::Webhooks => ("/admin/webhooks", "admin-webhooks"),
             Self::LinkSources => ("/admin/link-sources", "admin-link-sources"),
             Self::Settings => ("/admin/settings", "admin-settings"),
             Self::Import => ("/admin/imports", "admin-import"),
@@ -129,6 +135,7 @@ impl Entry {
             Self::Tracks
             | Self::Members
             | Self::ApiKeys
+            | Self::Webhooks
             | Self::LinkSources
             | Self::Settings
             | Self::Import
@@ -214,7 +221,7 @@ mod tests {
 
     #[test]
     fn only_admins_have_the_pages_of_admins_in_their_navigation() {
-        for (role, pages) in [(Role::Admin, 14), (Role::Member, 5)] {
+        for (role, pages) in [(Role::Admin, 15), (Role::Member, 5)] {
             let member = Member {
                 id: MemberId::new(Uuid::from_u128(1)),
                 email: EmailAddress::parse("email", "ann@example.com").unwrap(),

@@ -40,7 +40,7 @@ pub(crate) const WRITTEN_MAIL: [(&str, &str); 2] =
     [("invited", "done-invitation-written"), ("mail-tested", "done-mail-written")];
 
 /// What an action of the team has done, with the key of its sentence about `$count`.
-const TEAM: [(&str, &str); 74] = [
+const TEAM: [(&str, &str); 85] = [
     ("moved", "done-moved"),
     ("tagged", "done-tagged"),
     ("untagged", "done-untagged"),
@@ -106,6 +106,17 @@ const TEAM: [(&str, &str); 74] = [
     ("member-removed", "done-member-removed"),
     ("key-created-before", "done-key-created-before"),
     ("key-revoked", "done-key-revoked"),
+    ("webhook-created", "done-webhook-created"),
+    ("webhook-created-before", "done-webhook-created-before"),
+    ("webhook-rotated-before", "done-webhook-rotated-before"),
+    ("webhook-saved", "done-webhook-saved"),
+    ("webhook-tested", "done-webhook-tested"),
+    ("webhook-enabled", "done-webhook-enabled"),
+    ("webhook-disabled", "done-webhook-disabled"),
+    ("webhook-deleted", "done-webhook-deleted"),
+    ("webhook-redelivered", "done-webhook-redelivered"),
+    ("webhook-none-failed", "done-webhook-none-failed"),
+    ("delivery-redelivered", "done-delivery-redelivered"),
     ("link-source-added-before", "done-link-source-added-before"),
     ("link-source-deleted", "done-link-source-deleted"),
     ("settings-saved", "done-settings-saved"),

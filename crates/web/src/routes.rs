@@ -15,7 +15,7 @@ use crate::actions::signed_out;
 use crate::admin::{
     api_keys, audit, customer_texts, customers, delete_request, edit_request, erasing, exports, imports, inbox,
     link_sources, mail, members, merge, new_request, overview, record_vote, settings, shortcuts, tags, team_changelogs,
-    team_comment, team_request, tracks, voters,
+    team_comment, team_request, tracks, voters, webhooks,
 };
 use crate::context::{Context, Entrance};
 use crate::form::{self, Fields};
@@ -216,6 +216,19 @@ fn pages() -> Vec<Endpoint> {
         post("/admin/api-keys/{id}/rotate", FreshAdmin, api_keys::rotate),
         get("/admin/api-keys/{id}/revoke", Admin, api_keys::ask_revoke),
         post("/admin/api-keys/{id}/revoke", FreshAdmin, api_keys::revoke),
+        get("/admin/webhooks", Admin, webhooks::show),
+        post("/admin/webhooks", FreshAdmin, webhooks::create),
+        get("/admin/webhooks/{id}", Admin, webhooks::show_endpoint),
+        post("/admin/webhooks/{id}", FreshAdmin, webhooks::save),
+        post("/admin/webhooks/{id}/test", Admin, webhooks::test),
+        post("/admin/webhooks/{id}/rotate", FreshAdmin, webhooks::rotate),
+        post("/admin/webhooks/{id}/enable", Admin, webhooks::enable),
+        post("/admin/webhooks/{id}/disable", Admin, webhooks::disable),
+        post("/admin/webhooks/{id}/redeliver", Admin, webhooks::redeliver_failed),
+        get("/admin/webhooks/{id}/delete", Admin, webhooks::ask_delete),
+        post("/admin/webhooks/{id}/delete", Admin, webhooks::delete),
+        get("/admin/webhooks/{id}/deliveries/{delivery}", Admin, webhooks::show_delivery),
+        post("/admin/webhooks/{id}/deliveries/{delivery}/redeliver", Admin, webhooks::redeliver),
         get("/admin/link-sources", Admin, link_sources::show),
         post("/admin/link-sources", FreshAdmin, link_sources::create),
         get("/admin/link-sources/{id}/delete", Admin, link_sources::ask_delete),

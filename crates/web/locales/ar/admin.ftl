@@ -8,6 +8,7 @@ admin-tags = الوسوم
 admin-tracks = المراحل
 admin-members = الأعضاء
 admin-api-keys = مفاتيح API
+admin-webhooks = خطاطيف الويب
 admin-link-sources = مصادر الروابط
 admin-settings = الإعدادات
 admin-mail = البريد

@@ -8,6 +8,7 @@ admin-tags = Schlagwörter
 admin-tracks = Spuren
 admin-members = Mitglieder
 admin-api-keys = API-Schlüssel
+admin-webhooks = Webhooks
 admin-link-sources = Link-Quellen
 admin-settings = Einstellungen
 admin-mail = E-Mail

@@ -8,6 +8,7 @@ admin-tags = Tags
 admin-tracks = Tracks
 admin-members = Members
 admin-api-keys = API keys
+admin-webhooks = Webhooks
 admin-link-sources = Link sources
 admin-settings = Settings
 admin-mail = Mail

@@ -40,7 +40,7 @@ const IN_FILE: usize = 10_000;
 const AT_A_TIME: u32 = 1_000;
 
 /// What was done, with the key of its words.
-const ACTIONS: [(&str, &str); 61] = [
+const ACTIONS: [(&str, &str); 68] = [
     ("feature_request.update", "action-request-update"),
     ("feature_request.move", "action-request-move"),
     ("feature_request.merge", "action-request-merge"),
@@ -56,6 +56,13 @@ const ACTIONS: [(&str, &str); 61] = [
     ("link.create", "action-link-create"),
     ("link.update", "action-link-update"),
     ("link.delete", "action-link-delete"),
+    ("webhook.create", "action-webhook-create"),
+    ("webhook.update", "action-webhook-update"),
+    ("webhook.rotate", "action-webhook-rotate"),
+    ("webhook.test", "action-webhook-test"),
+    ("webhook.redeliver", "action-webhook-redeliver"),
+    ("webhook.disable", "action-webhook-disable"),
+    ("webhook.delete", "action-webhook-delete"),
     ("link_source.create", "action-link-source-create"),
     ("link_source.update", "action-link-source-update"),
     ("link_source.delete", "action-link-source-delete"),
@@ -105,11 +112,12 @@ const ACTIONS: [(&str, &str); 61] = [
 ];
 
 /// The kinds of records, with the keys of their names.
-const KINDS: [(&str, &str); 19] = [
+const KINDS: [(&str, &str); 20] = [
     ("feature_request", "record-request"),
     ("comment", "record-comment"),
     ("reference_note", "record-note"),
     ("link", "record-link"),
+    ("webhook", "record-webhook"),
     ("link_source", "record-link-source"),
     ("changelog", "record-changelog"),
     ("customer", "record-customer"),
@@ -128,7 +136,7 @@ const KINDS: [(&str, &str); 19] = [
 ];
 
 /// The fields that entries name, with the keys of their names.
-const FIELDS: [(&str, &str); 52] = [
+const FIELDS: [(&str, &str); 60] = [
     ("title", "field-title"),
     ("description", "field-description"),
     ("content", "change-content"),
@@ -144,6 +152,14 @@ const FIELDS: [(&str, &str); 52] = [
     ("closed_track_id", "change-closed-track"),
     ("enabled", "change-enabled"),
     ("secret", "change-secret"),
+    ("url", "field-webhook-url"),
+    ("format", "field-format"),
+    ("events", "field-events"),
+    ("include_private", "webhook-private"),
+    ("include_emails", "webhook-emails"),
+    ("failing_since", "webhook-failing-since"),
+    ("disabled_because", "change-disabled-because"),
+    ("redelivered", "change-redelivered"),
     ("notify_all_voters", "change-notify-all-voters"),
     ("position", "change-position"),
     ("moved_to", "change-moved-to"),
@@ -424,6 +440,7 @@ fn page_of(subject: &Subject, action: &str) -> Option<String> {
         ("comment", Some(id)) => Some(format!("/admin/comments/{id}")),
         ("changelog", Some(id)) => Some(format!("/admin/changelogs/{id}")),
         ("customer", Some(id)) => Some(format!("/admin/customers/{id}")),
+        ("webhook", Some(id)) => Some(format!("/admin/webhooks/{id}")),
         ("lane", Some(id)) => Some(format!("/admin/lanes/{id}")),
         _ => None,
     }
