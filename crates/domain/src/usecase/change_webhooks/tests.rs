@@ -1,3 +1,5 @@
+//! Unit tests of the operations on webhooks.
+
 use super::*;
 use crate::model::base_url::BaseUrl;
 use crate::model::destination::OutboundNetworks;

@@ -1,3 +1,5 @@
+//! Unit tests of the webhook worker.
+
 use super::*;
 use crate::model::id::{FeatureRequestId, WebhookEventId, WebhookId};
 use crate::model::webhook::DeliveryOutcome;
